@@ -1,0 +1,88 @@
+import type { Json } from "./json.ts";
+
+/** A deployment is immutable; its id is the digest of its content (B4). */
+export interface Deployment {
+  /** `dpl_` and the first 32 hex digits of the SHA-256 over the manifest and every file. */
+  readonly id: string;
+  readonly manifest: Manifest;
+  readonly files: readonly DeploymentFile[];
+}
+
+export interface DeploymentFile {
+  /** Relative to the deployment's folder, forward slashes: `agents/support/agent.js`. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+export interface Manifest {
+  readonly version: 1;
+  readonly project: string;
+  readonly agents: readonly AgentManifest[];
+  readonly approvals: ApprovalSettings;
+  readonly warnings: readonly string[];
+  /** Names of runtime variables (contract, section 1): in `process.env` of the agent. */
+  readonly variables: readonly string[];
+}
+
+export interface AgentManifest {
+  readonly id: string;
+  /** The bundled module whose default export is the agent function. */
+  readonly module: string;
+  readonly tools: readonly ToolManifest[];
+  readonly connections: readonly ConnectionManifest[];
+  /** Names of the secrets its connections use. */
+  readonly secrets: readonly string[];
+  /** Built-in tool ids the agent selects by string. */
+  readonly builtins: readonly string[];
+}
+
+export interface ToolManifest {
+  readonly name: string;
+  readonly kind: "run" | "approval";
+  readonly result: boolean;
+  readonly output?: Json;
+  /** SHA-256, 64 hex digits, over the tool's declaration and the module it stands in. */
+  readonly digest: string;
+  /** `agents/support/tools/attach.ts:4`, for messages. */
+  readonly declaredAt: string;
+}
+
+export interface ConnectionManifest {
+  readonly id: string;
+  readonly origin: string;
+  readonly methods?: readonly string[];
+  readonly pathPrefix?: string;
+  readonly headers: readonly ConnectionHeader[];
+  readonly redirectOrigins: readonly string[];
+}
+
+/** A header is literal text, or made around a secret: `prefix + secret + suffix`. */
+export type ConnectionHeader =
+  | { readonly name: string; readonly literal: string }
+  | { readonly name: string; readonly secret: string; readonly scope?: string; readonly prefix: string; readonly suffix: string };
+
+/** `approvals` of project.ts with its defaults filled in; per tool, the same again. Durations in milliseconds. */
+export interface ApprovalSettings extends ApprovalRule {
+  readonly channel?: string;
+  readonly tools: Readonly<Record<string, ApprovalRule>>;
+}
+
+export interface ApprovalRule {
+  readonly deciders: "requester" | Deciders;
+  readonly requesterMayDecide: boolean;
+  readonly expiresAfterMs: number;
+  readonly applyTimeoutMs: number;
+}
+
+export interface Deciders {
+  readonly slack?: { readonly users: readonly string[]; readonly usergroups: readonly string[] };
+  readonly linear?: { readonly users: readonly string[] };
+}
+
+export const DEFAULT_APPROVALS: ApprovalSettings = {
+  deciders: "requester",
+  requesterMayDecide: true,
+  expiresAfterMs: 24 * 60 * 60 * 1000,
+  applyTimeoutMs: 60_000,
+  tools: {},
+};
