@@ -1,0 +1,43 @@
+import type { Client, Pool } from "./pool.ts";
+
+/** serialization_failure and deadlock_detected: PostgreSQL undid everything, so the same work may be done again. */
+const UNDONE = new Set(["40001", "40P01"]);
+const RETRIES = 3;
+
+/**
+ * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A transaction that PostgreSQL
+ * undid for the sake of another is run again up to three times, so `work` must have no effect outside the database.
+ */
+export async function withTx<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await once(pool, work);
+    } catch (error) {
+      if (attempt >= RETRIES || !UNDONE.has(codeOf(error))) throw error;
+    }
+  }
+}
+
+async function once<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const lost = (error: Error) => {
+    broken = error;
+  };
+  client.on("error", lost);
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(lost);
+    throw error;
+  } finally {
+    client.off("error", lost);
+    client.release(broken);
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

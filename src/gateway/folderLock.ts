@@ -1,0 +1,61 @@
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError } from "../core/domain/errors.ts";
+import { processStart } from "./processes.ts";
+
+export interface FolderLock {
+  /** Gives the folder back. */
+  release(): Promise<void>;
+}
+
+/**
+ * Takes a data folder for this process: one living owner at a time. The owner is kept as pid and start time, so that
+ * a kill -9, or a container that reuses pids, leaves nothing to clean up by hand. Throws `config_invalid` while
+ * another process owns it.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const path = join(folder, "owner");
+  const draft = `${path}.${process.pid}`;
+  const mine = `${process.pid} ${processStart(process.pid)}`;
+  await writeFile(draft, mine, { mode: 0o600 });
+  try {
+    // A link appears with its whole content or fails; a file that is created and then written can be read half-made.
+    while (!(await made(link(draft, path)))) await dropStale(path, folder);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return {
+    release: async () => {
+      if ((await contentOf(path)) === mine) await rm(path, { force: true });
+    },
+  };
+}
+
+async function dropStale(path: string, folder: string): Promise<void> {
+  const owner = await contentOf(path);
+  const [pid = "", start = ""] = owner.split(/ (.*)/s);
+  if (owner !== "" && processStart(Number(pid)) === start) {
+    throw new CountersignError(
+      "config_invalid",
+      `The data folder ${folder} is in use by process ${pid}; stop it, choose another with --data, or set DATABASE_URL so that both share one database.`,
+    );
+  }
+  // Moved aside rather than deleted: what another process puts there meanwhile is seen, and put back.
+  const aside = `${path}.stale.${process.pid}`;
+  if (!(await made(rename(path, aside)))) return;
+  if ((await contentOf(aside)) !== owner) await made(link(aside, path));
+  await rm(aside, { force: true });
+}
+
+const contentOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
+
+/** False when the file was there already, or is gone already. */
+async function made(step: Promise<void>): Promise<boolean> {
+  try {
+    await step;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOENT")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { chown, lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Where `unshare` and `setpriv` are looked for; nothing else of our environment is PostgreSQL's to know. */
+export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** `nobody` on every Linux: owns nothing that matters. */
+const NOBODY = 65534;
+
+/** As whom PostgreSQL runs, since it refuses to run as root. */
+export interface PostgresIdentity {
+  /** Put before the program: `unshare …`, or nothing. */
+  readonly prefix: readonly string[];
+  /** Absent: this process's own. */
+  readonly spawnAs?: { readonly uid: number; readonly gid: number };
+  /** Who must own the cluster's files; absent: whoever makes them. */
+  readonly owner?: number;
+  /** Ends PostgreSQL in an orderly way when this process is killed; empty where the host cannot. */
+  readonly deathSignal: readonly string[];
+}
+
+/**
+ * An ordinary user runs it as it is. Root runs it in a user namespace where it is `nobody` while the files stay
+ * root's; where the host refuses namespaces, as the real `nobody`, who then owns the cluster.
+ */
+export async function postgresIdentity(userId: number | undefined = process.getuid?.()): Promise<PostgresIdentity> {
+  const deathSignal = (await works("setpriv", "--pdeathsig", "INT")) ? ["setpriv", "--pdeathsig", "INT"] : [];
+  if (userId !== 0) return { prefix: [], deathSignal };
+  const unshare = ["unshare", "-U", `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] as const;
+  if (await works(...unshare)) return { prefix: unshare, owner: 0, deathSignal };
+  return { prefix: [], spawnAs: { uid: NOBODY, gid: NOBODY }, owner: NOBODY, deathSignal };
+}
+
+async function works(program: string, ...args: readonly string[]): Promise<boolean> {
+  try {
+    await run(program, [...args, "true"], { env: { PATH: SYSTEM_PATH } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Gives a folder and all in it to `owner`, when they are not already: the host may refuse today what it allowed. */
+export async function giveTo(owner: number, path: string): Promise<void> {
+  const found = await lstat(path);
+  if (found.isDirectory()) {
+    if (found.uid === owner) return;
+    for (const name of await readdir(path)) await giveTo(owner, join(path, name));
+  }
+  if (!found.isSymbolicLink()) await chown(path, owner, owner);
+}
