@@ -1,6 +1,6 @@
-import type { AgentInput } from "./domain/input.ts";
 import type { Traffic } from "./domain/decision.ts";
 import type { HistoryMessage } from "./domain/history.ts";
+import type { AgentInput } from "./domain/input.ts";
 import type { Json } from "./domain/json.ts";
 import type { ChatProvider, Conversation, OutboundMessage } from "./domain/message.ts";
 
@@ -76,6 +76,8 @@ export interface ChatSender {
   find(outgoing: Outgoing): Promise<{ found: true; ref: string } | { found: false } | { found: "unknown" }>;
   /** A short-lived "is working" line; best effort, never throws. Empty text clears it. */
   status(conversation: Conversation, text: string): Promise<void>;
+  /** Cuts an answer into what fits one message each, in order; pure. */
+  split(markdown: string): string[];
 }
 
 // ---------------------------------------------------------------------------------------------------------- model
@@ -142,7 +144,13 @@ export interface Rendered {
 }
 
 export type RenderedTool =
-  | { readonly kind: "run" | "approval"; readonly name: string; readonly description: string; readonly input: Json; readonly verifies: boolean }
+  | {
+      readonly kind: "run" | "approval";
+      readonly name: string;
+      readonly description: string;
+      readonly input: Json;
+      readonly verifies: boolean;
+    }
   | { readonly kind: "builtin"; readonly id: string };
 
 export interface InvokeRequest {
@@ -150,7 +158,12 @@ export interface InvokeRequest {
   readonly entry: "run" | "preview" | "apply" | "verify";
   /** The exact JSON text of the arguments. */
   readonly input: string;
-  readonly context: { readonly sessionId: string; readonly messageId: string; readonly toolCallId: string; readonly agentId: string };
+  readonly context: {
+    readonly sessionId: string;
+    readonly messageId: string;
+    readonly toolCallId: string;
+    readonly agentId: string;
+  };
   readonly decision?: { readonly id: string; readonly decidedAt: string; readonly decidedBy?: Json };
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

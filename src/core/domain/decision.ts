@@ -1,3 +1,7 @@
+import type { Json } from "./json.ts";
+import type { ApprovalRule } from "./manifest.ts";
+import type { Person, Preview } from "./message.ts";
+
 /**
  * One proposed write and what became of it (A4).
  *
@@ -23,9 +27,6 @@ export const DECISION_STATUSES = [
 ] as const;
 
 export type DecisionStatus = (typeof DECISION_STATUSES)[number];
-
-/** `undelivered` is shown to operators only: the card never reached the platform (A11). */
-export type CardStatus = DecisionStatus;
 
 export const DECISION_INPUTS = [
   /** A person said yes. */
@@ -111,4 +112,36 @@ export function judgeApply(report: ApplyReport, earlierInDoubt: boolean): ApplyO
       return report.traffic.opaque === 0 && refused ? "reportFailed" : "reportUnconfirmed";
     }
   }
+}
+
+/** One proposed write as it is stored. Digests are 64 hex digits (SHA-256). */
+export interface Decision {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string;
+  readonly messageId: string;
+  readonly agentId: string;
+  readonly deploymentId: string;
+  readonly tool: string;
+  readonly toolDigest: string;
+  /** The exact JSON text of the arguments. */
+  readonly input: string;
+  readonly inputDigest: string;
+  readonly preview: Preview;
+  readonly cardDigest: string;
+  /** Whose message the agent answered. */
+  readonly person: Person | null;
+  readonly rule: ApprovalRule;
+  readonly deliveryId: string | null;
+  readonly status: DecisionStatus;
+  readonly expiresAt: string | null;
+  readonly decidedAt: string | null;
+  readonly decidedBy: Person | null;
+  readonly reason: string | null;
+  readonly attempt: number;
+  readonly errorCode: string | null;
+  readonly result: Json;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }

@@ -8,31 +8,64 @@ export const ERRORS = {
   not_found: { status: 404, message: "There is nothing under this address; check the id." },
   body_too_large: { status: 413, message: "The body is over 1 MiB; send less." },
   unavailable: { status: 503, message: "The database does not answer; send the same request again." },
-  internal: { status: 500, message: "Something failed inside the gateway; the log has the details under this request's id." },
+  internal: {
+    status: 500,
+    message: "Something failed inside the gateway; the log has the details under this request's id.",
+  },
 
   agent_unknown: { status: 404, message: "No active deployment has this agent; deploy it first or check the name." },
   session_ended: { status: 409, message: "This session has ended; create a new one." },
-  idempotency_conflict: { status: 409, message: "This idempotency key was used with a different input; use a new key." },
-  no_open_question: { status: 409, message: "This question is not open any more; read the session for its current state." },
-  answer_not_an_option: { status: 400, message: "The answer is not one of the question's options; send one of their values." },
-  not_your_question: { status: 409, message: "This question is for somebody else; the person it was asked answers it." },
+  idempotency_conflict: {
+    status: 409,
+    message: "This idempotency key was used with a different input; use a new key.",
+  },
+  no_open_question: {
+    status: 409,
+    message: "This question is not open any more; read the session for its current state.",
+  },
+  answer_not_an_option: {
+    status: 400,
+    message: "The answer is not one of the question's options; send one of their values.",
+  },
+  not_your_question: {
+    status: 409,
+    message: "This question is for somebody else; the person it was asked answers it.",
+  },
 
   decision_already_made: { status: 409, message: "This was already decided." },
   decision_expired: { status: 409, message: "The time to decide has passed; ask the agent to propose it again." },
   decision_not_yours: { status: 409, message: "You may not decide this; the people named by the project do." },
   decision_changed: { status: 409, message: "The card is not the one that was proposed; open it again." },
-  needs_reapproval: { status: 409, message: "What was approved no longer matches what would run; ask the agent to propose it again." },
+  needs_reapproval: {
+    status: 409,
+    message: "What was approved no longer matches what would run; ask the agent to propose it again.",
+  },
   apply_not_applied: { status: 409, message: "The tool reported that nothing was written." },
   apply_refused: { status: 409, message: "The target refused the write; nothing was changed." },
-  apply_unconfirmed: { status: 409, message: "The write never reported back; check the target before running it again." },
+  apply_unconfirmed: {
+    status: 409,
+    message: "The write never reported back; check the target before running it again.",
+  },
 
   turn_failed: { status: 500, message: "The turn failed; send the message again." },
   turn_too_long: { status: 500, message: "The turn took too many steps and was stopped; split the request." },
-  turn_abandoned: { status: 500, message: "The turn was interrupted by restarts too often and was given up; send the message again." },
-  agent_load_failed: { status: 500, message: "The agent's code did not load; its author has to fix it and deploy again." },
-  agent_render_failed: { status: 500, message: "The agent's code failed while it was rendered; its author has to fix it and deploy again." },
+  turn_abandoned: {
+    status: 500,
+    message: "The turn was interrupted by restarts too often and was given up; send the message again.",
+  },
+  agent_load_failed: {
+    status: 500,
+    message: "The agent's code did not load; its author has to fix it and deploy again.",
+  },
+  agent_render_failed: {
+    status: 500,
+    message: "The agent's code failed while it was rendered; its author has to fix it and deploy again.",
+  },
   model_unavailable: { status: 503, message: "The model could not be reached; try again in a moment." },
-  model_refused: { status: 500, message: "The model's provider refused the request; check the model name and its key." },
+  model_refused: {
+    status: 500,
+    message: "The model's provider refused the request; check the model name and its key.",
+  },
   model_rate_limited: { status: 503, message: "The model's provider is limiting requests; try again in a minute." },
 
   tool_unknown: { status: 500, message: "No tool of this name is offered in this step." },
@@ -41,9 +74,15 @@ export const ERRORS = {
   tool_result_invalid: { status: 500, message: "The tool returned a value that cannot be kept." },
   tool_timed_out: { status: 500, message: "The tool did not finish in time." },
   tool_interrupted: { status: 500, message: "The tool was stopped with its turn." },
-  runtime_lost: { status: 500, message: "The process that ran the agent's code ended; the call's outcome is not known." },
+  runtime_lost: {
+    status: 500,
+    message: "The process that ran the agent's code ended; the call's outcome is not known.",
+  },
   preview_failed: { status: 500, message: "The preview of the change failed, so nothing was proposed." },
-  nobody_to_ask: { status: 500, message: "There is nobody to ask here: a change that needs approval can only be proposed in a conversation." },
+  nobody_to_ask: {
+    status: 500,
+    message: "There is nobody to ask here: a change that needs approval can only be proposed in a conversation.",
+  },
   question_already_asked: { status: 500, message: "A turn asks one question at a time; this one was not asked." },
 
   config_invalid: { status: 500, message: "The configuration is not valid." },

@@ -35,3 +35,19 @@ export const boundSteering = (steering: readonly Steering[]): Steering[] =>
   steering
     .slice(-STEERING_LIMITS.messages)
     .map(({ text, receivedAt }) => ({ text: [...text].slice(0, STEERING_LIMITS.characters).join(""), receivedAt }));
+
+/** What a model reads of an input, as the words of one user message. */
+export function inputText(input: AgentInput): string {
+  const parts: string[] = [];
+  if (input.answer) {
+    const { text, value } = input.answer;
+    parts.push(value === undefined || value === text ? `Answer: ${text}` : `Answer: ${text} (${value})`);
+  } else if (input.text) {
+    parts.push(input.text);
+  }
+  if (input.payload !== undefined && input.payload !== null) parts.push(JSON.stringify(input.payload));
+  if (input.steering && input.steering.length > 0) {
+    parts.push(["Written before the question was posted:", ...input.steering.map((s) => `- ${s.text}`)].join("\n"));
+  }
+  return parts.join("\n\n");
+}

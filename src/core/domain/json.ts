@@ -56,7 +56,12 @@ function inObject(value: object, at: string, ancestors: Set<object>, depth: numb
   }
   if ("toJSON" in value) return { at, reason: "an object with toJSON is not plain data" };
   for (const [key, nested] of Object.entries(value)) {
-    const found = findNotJson(nested, /^[A-Za-z_$][\w$]*$/.test(key) ? `${at}.${key}` : `${at}[${JSON.stringify(key)}]`, ancestors, depth + 1);
+    const found = findNotJson(
+      nested,
+      /^[A-Za-z_$][\w$]*$/.test(key) ? `${at}.${key}` : `${at}[${JSON.stringify(key)}]`,
+      ancestors,
+      depth + 1,
+    );
     if (found) return found;
   }
   return null;

@@ -59,7 +59,13 @@ export interface ConnectionManifest {
 /** A header is literal text, or made around a secret: `prefix + secret + suffix`. */
 export type ConnectionHeader =
   | { readonly name: string; readonly literal: string }
-  | { readonly name: string; readonly secret: string; readonly scope?: string; readonly prefix: string; readonly suffix: string };
+  | {
+      readonly name: string;
+      readonly secret: string;
+      readonly scope?: string;
+      readonly prefix: string;
+      readonly suffix: string;
+    };
 
 /** `approvals` of project.ts with its defaults filled in; per tool, the same again. Durations in milliseconds. */
 export interface ApprovalSettings extends ApprovalRule {

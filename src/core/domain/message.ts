@@ -1,4 +1,4 @@
-import type { CardStatus } from "./decision.ts";
+import type { DecisionStatus } from "./decision.ts";
 import type { Json } from "./json.ts";
 
 /** Where people talk to an agent. */
@@ -89,7 +89,12 @@ export type OutboundMessage =
   /** Markdown as the model wrote it. */
   | { readonly kind: "text"; readonly text: string }
   /** `text`: the turn's own words above the question, may be empty. With `outcome`, its buttons are gone (Q4). */
-  | { readonly kind: "question"; readonly text: string; readonly question: AskedQuestion; readonly outcome?: QuestionOutcome }
+  | {
+      readonly kind: "question";
+      readonly text: string;
+      readonly question: AskedQuestion;
+      readonly outcome?: QuestionOutcome;
+    }
   /** The buttons follow from `status` (A8, A9). */
   | { readonly kind: "card"; readonly card: Card }
   /** A private note to one person. */
@@ -130,7 +135,7 @@ export interface Card {
   readonly input: string;
   readonly inputDigest: string;
   readonly cardDigest: string;
-  readonly status: CardStatus;
+  readonly status: DecisionStatus;
   readonly decidedBy?: Person;
   /** ISO 8601, UTC. */
   readonly decidedAt?: string;

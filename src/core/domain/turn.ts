@@ -5,7 +5,8 @@ import type { Person } from "./message.ts";
 /**
  *     queued ──claim──▶ running ──complete──▶ completed (outcome: text | question)
  *       ▲ │                │ ├────fail──────▶ failed
- *       │ └────cancel──────┼─┴───cancel─────▶ cancelled
+ *       │ ├────cancel──────┼─┴───cancel─────▶ cancelled
+ *       │ └────fail (given up)──────────────▶ failed
  *       └──lose (lease)────┘
  */
 export const TURN_STATUSES = ["queued", "running", "completed", "failed", "cancelled"] as const;
@@ -15,7 +16,7 @@ export const TURN_INPUTS = ["claim", "complete", "fail", "cancel", "lose"] as co
 export type TurnInput = (typeof TURN_INPUTS)[number];
 
 const TRANSITIONS: Record<TurnStatus, Partial<Record<TurnInput, TurnStatus>>> = {
-  queued: { claim: "running", cancel: "cancelled" },
+  queued: { claim: "running", cancel: "cancelled", fail: "failed" },
   running: { complete: "completed", fail: "failed", cancel: "cancelled", lose: "queued" },
   completed: {},
   failed: {},

@@ -3,6 +3,7 @@
 
 -- ------------------------------------------------------------------------------------------------------------ clock
 -- The one source of stored time. A test shifts it for its database: update clock set shift = '25 hours'.
+-- Whole milliseconds: a time that went out as JSON and came back in a cursor is still equal.
 
 create table clock (
   only_row boolean primary key default true check (only_row),
@@ -11,7 +12,7 @@ create table clock (
 insert into clock default values;
 
 create function countersign_now() returns timestamptz language sql stable as $$
-  select statement_timestamp() + shift from clock
+  select date_trunc('milliseconds', statement_timestamp()) + shift from clock
 $$;
 
 -- Fences order the claims on a row: a report with an older one is evidence, not a result.
@@ -169,6 +170,8 @@ create table decisions (
   decided_at timestamptz,
   decided_by json,
   reason text,
+  -- Who asked to run an unconfirmed write again; until it starts.
+  again_by json,
   attempt integer not null default 0,
   fence bigint,
   lease_until timestamptz,
@@ -182,7 +185,8 @@ create table decisions (
 );
 
 create index decisions_pending on decisions (expires_at) where status = 'pending';
-create index decisions_approved on decisions (updated_at) where status = 'approved';
+create index decisions_waiting on decisions (updated_at)
+  where status = 'approved' or (status = 'unconfirmed' and again_by is not null);
 create index decisions_leased on decisions (lease_until) where status = 'applying';
 create index decisions_newest on decisions (created_at desc, id desc);
 

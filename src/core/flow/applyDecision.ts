@@ -1,0 +1,155 @@
+import { withTx } from "../db/withTx.ts";
+import { digest } from "../digest.ts";
+import { type ApplyReport, type Decision, judgeApply } from "../domain/decision.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Json } from "../domain/json.ts";
+import type { InvokeResult } from "../ports.ts";
+import {
+  type Attempt,
+  type AttemptEnd,
+  findDecision,
+  finishAttempt,
+  refuseAgain,
+  refuseStart,
+  reportLate,
+  startAttempt,
+} from "../store/decisions.ts";
+import { findDeployment } from "../store/deployments.ts";
+import { appendEvents } from "../store/events.ts";
+import { lockSession } from "../store/sessions.ts";
+import { cardDigest, redrawCard } from "./card.ts";
+import type { WorkerCore } from "./core.ts";
+import { reportOutcome } from "./reportOutcome.ts";
+
+/**
+ * Carries out one approved write (A2, A5): commits the start, calls `apply` of the pinned deployment with the stored
+ * arguments, commits the outcome. What is not waiting to be started is left alone, so a repeated wake does nothing.
+ */
+export async function applyDecision(core: WorkerCore, decisionId: string): Promise<void> {
+  const decision = await findDecision(core.pool, decisionId);
+  if (!decision) return;
+  if (!(await isWhatWasApproved(core, decision))) return refuse(core, decision);
+  const attempt = await start(core, decision);
+  if (!attempt) return;
+  await core.leases.hold("attempt", { id: decisionId, fence: attempt.fence }, async () => {
+    const end = toEnd(await carryOut(core, attempt.decision), attempt.earlierInDoubt);
+    await finish(core, attempt, end);
+  });
+}
+
+/** Everything the approval bound is computed again from what would run: arguments, card, tool, deployment. */
+async function isWhatWasApproved(core: WorkerCore, decision: Decision): Promise<boolean> {
+  const deployment = await findDeployment(core.pool, decision.deploymentId);
+  const agent = deployment?.manifest.agents.find((a) => a.id === decision.agentId);
+  const tool = agent?.tools.find((t) => t.name === decision.tool);
+  return (
+    tool !== undefined &&
+    tool.kind === "approval" &&
+    tool.digest === decision.toolDigest &&
+    digest(decision.input) === decision.inputDigest &&
+    cardDigest(decision) === decision.cardDigest
+  );
+}
+
+function refuse(core: WorkerCore, decision: Decision): Promise<void> {
+  return transact(core, async (db) => {
+    const session = await lockSession(db, decision.sessionId);
+    const failed = await refuseStart(db, decision.id);
+    if (failed && session) return reportOutcome(core, db, session, failed);
+    const kept = await refuseAgain(db, decision.id);
+    return kept ? redrawCard(core, db, kept) : [];
+  });
+}
+
+/** Transaction A: from here on a lost worker means unconfirmed. */
+function start(core: WorkerCore, { id, sessionId }: Decision): Promise<Attempt | null> {
+  return withTx(core.pool, async (db) => {
+    await lockSession(db, sessionId);
+    const attempt = await startAttempt(db, id, core.limits.leaseMs);
+    if (!attempt) return null;
+    const { turnId, callId, tool, attempt: number } = attempt.decision;
+    await appendEvents(db, {
+      sessionId,
+      events: [{ type: "approval.applying", turnId, data: { decisionId: id, callId, tool, attempt: number } }],
+    });
+    return attempt;
+  });
+}
+
+async function carryOut(core: WorkerCore, decision: Decision): Promise<InvokeResult> {
+  // Nobody interrupts a write: its own timeout bounds it, and an answer that comes is worth waiting for.
+  const { signal } = new AbortController();
+  const { deploymentId, agentId, sessionId } = decision;
+  let runtime: Awaited<ReturnType<WorkerCore["runtime"]["lease"]>>;
+  try {
+    runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
+  } catch (error) {
+    core.log.error({ err: error, decision: decision.id }, "no runtime for an apply");
+    // The tool's code never ran, so nothing can have been written.
+    return {
+      kind: "threw",
+      message: "the agent's code did not load",
+      notApplied: true,
+      traffic: { writes: [], opaque: 0 },
+    };
+  }
+  try {
+    return await runtime.invoke({
+      tool: decision.tool,
+      entry: "apply",
+      input: decision.input,
+      context: { sessionId, agentId, messageId: decision.messageId, toolCallId: decision.callId },
+      decision: {
+        id: decision.id,
+        decidedAt: decision.decidedAt ?? "",
+        ...(decision.decidedBy && { decidedBy: { ...decision.decidedBy } }),
+      },
+      timeoutMs: decision.rule.applyTimeoutMs,
+      signal,
+    });
+  } finally {
+    await runtime.release().catch((error) => core.log.warn({ err: error }, "a runtime could not be given back"));
+  }
+}
+
+function toEnd(result: InvokeResult, earlierInDoubt: boolean): AttemptEnd {
+  const outcome = judgeApply(toReport(result), earlierInDoubt);
+  const code: Record<typeof outcome, ErrorCode | null> = {
+    reportApplied: null,
+    reportFailed: result.kind === "threw" && result.notApplied ? "apply_not_applied" : "apply_refused",
+    reportUnconfirmed: "apply_unconfirmed",
+  };
+  const value: Json = result.kind === "returned" ? result.value : null;
+  const status = { reportApplied: "applied", reportFailed: "failed", reportUnconfirmed: "unconfirmed" } as const;
+  return { outcome: status[outcome], errorCode: code[outcome], result: value };
+}
+
+function toReport(result: InvokeResult): ApplyReport {
+  switch (result.kind) {
+    case "returned":
+      return { kind: "returned" };
+    case "threw":
+      return { kind: "threw", notApplied: result.notApplied, traffic: result.traffic };
+    case "timedOut":
+    case "aborted":
+    case "lost":
+      return { kind: "lost" };
+  }
+}
+
+/** Transaction B: the outcome, under the attempt's fence; what comes too late is evidence, or late proof. */
+function finish(core: WorkerCore, { decision, fence }: Attempt, end: AttemptEnd): Promise<void> {
+  return transact(core, async (db) => {
+    const session = await lockSession(db, decision.sessionId);
+    const settled =
+      (await finishAttempt(db, decision.id, fence, end)) ?? (await reportLate(db, decision.id, fence, end));
+    return settled && session ? reportOutcome(core, db, session, settled) : [];
+  });
+}
+
+async function transact(
+  core: WorkerCore,
+  work: Parameters<typeof withTx<Awaited<ReturnType<typeof redrawCard>>>>[1],
+): Promise<void> {
+  await core.ring(await withTx(core.pool, work));
+}

@@ -1,0 +1,104 @@
+import type { Db } from "../db/pool.ts";
+import { withTx } from "../db/withTx.ts";
+import { mayDecide } from "../domain/deciders.ts";
+import type { Decision } from "../domain/decision.ts";
+import { CountersignError, type ErrorCode } from "../domain/errors.ts";
+import type { Person } from "../domain/message.ts";
+import type { Wake } from "../ports.ts";
+import { approveDecision, authoriseAgain, expireDecision, findDecision, rejectDecision } from "../store/decisions.ts";
+import { appendEvents } from "../store/events.ts";
+import { lockSession } from "../store/sessions.ts";
+import { redrawCard } from "./card.ts";
+import type { Core } from "./core.ts";
+import { reportOutcome } from "./reportOutcome.ts";
+
+export interface Decide {
+  readonly decisionId: string;
+  readonly verb: "approve" | "reject" | "run-again";
+  readonly by: Person;
+  readonly reason?: string;
+  /** The beginning of the digest of the card that was decided on; the API decides on the stored one. */
+  readonly card?: string;
+}
+
+export type Decided =
+  | { readonly ok: true; readonly decision: Decision; readonly wakes: Wake[] }
+  /** Nothing changed. `message` says who won, or why not. */
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string; readonly wakes: Wake[] };
+
+/**
+ * One person's word on one decision (A4, A6, A7), part of the transaction that received it. Each arrow is one
+ * conditional update; whoever changes no row has lost and is told who won.
+ */
+export async function decideLocked(core: Core, db: Db, word: Decide): Promise<Decided> {
+  const known = await findDecision(db, word.decisionId);
+  const session = known && (await lockSession(db, known.sessionId));
+  if (!known || !session) return refused("not_found");
+  // Over the API the key's holder vouches for `by` (A7); in chat the platform does, and only deciders count.
+  if (word.by.provider !== "api" && !mayDecide(known, word.by)) return refused("decision_not_yours");
+
+  const card = word.card ?? known.cardDigest;
+  switch (word.verb) {
+    case "approve": {
+      const approved = await approveDecision(db, known.id, word.by, card);
+      if (!approved) return lost(core, db, known.id, card);
+      await appendEvents(db, {
+        sessionId: session.id,
+        events: [{ type: "approval.approved", turnId: approved.turnId, data: decidedData(approved) }],
+      });
+      return {
+        ok: true,
+        decision: approved,
+        wakes: [{ kind: "apply", id: approved.id }, ...(await redrawCard(core, db, approved))],
+      };
+    }
+    case "reject": {
+      const rejected = await rejectDecision(db, known.id, word.by, card, word.reason ?? null);
+      if (!rejected) return lost(core, db, known.id, card);
+      return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected) };
+    }
+    case "run-again": {
+      const again = await authoriseAgain(db, known.id, word.by);
+      if (!again) return lost(core, db, known.id, card);
+      return { ok: true, decision: again, wakes: [{ kind: "apply", id: again.id }] };
+    }
+  }
+}
+
+/** POST /decisions/:id/approve, reject, run-again. Throws what `decideLocked` refuses with. */
+export async function decideByApi(core: Core, word: Decide): Promise<{ decision: Decision; wakes: Wake[] }> {
+  const decided = await withTx(core.pool, (db) => decideLocked(core, db, word));
+  if (!decided.ok) throw new CountersignError(decided.code, decided.message);
+  return decided;
+}
+
+const decidedData = (decision: Decision) => ({
+  decisionId: decision.id,
+  callId: decision.callId,
+  tool: decision.tool,
+  ...(decision.decidedBy && { by: { ...decision.decidedBy } }),
+});
+
+function refused(code: ErrorCode, message?: string): Decided {
+  return { ok: false, code, message: message ?? new CountersignError(code).message, wakes: [] };
+}
+
+/** Why no row changed, as it stands now. A pending one whose time is over expires here and now. */
+async function lost(core: Core, db: Db, id: string, card: string): Promise<Decided> {
+  const expired = await expireDecision(db, id);
+  if (expired) {
+    const session = await lockSession(db, expired.sessionId);
+    const wakes = session ? await reportOutcome(core, db, session, expired) : [];
+    return { ok: false, code: "decision_expired", message: new CountersignError("decision_expired").message, wakes };
+  }
+  const now = await findDecision(db, id);
+  if (!now) return refused("not_found");
+  if (now.status === "pending") {
+    return now.cardDigest.startsWith(card)
+      ? refused("decision_already_made", "Nothing runs yet; decide on its card first.")
+      : refused("decision_changed");
+  }
+  if (now.status === "expired") return refused("decision_expired");
+  const who = now.decidedBy ? (now.decidedBy.name ?? now.decidedBy.userId) : "somebody";
+  return refused("decision_already_made", `Already decided by ${who}: it is ${now.status}.`);
+}

@@ -1,0 +1,124 @@
+import type { Db } from "../db/pool.ts";
+import { digest } from "../digest.ts";
+import { somebodyMayDecide } from "../domain/deciders.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { NewEvent } from "../domain/event.ts";
+import type { OpenCall } from "../domain/history.ts";
+import { newDeliveryId, newId } from "../domain/ids.ts";
+import type { Json } from "../domain/json.ts";
+import type { ApprovalRule, Manifest } from "../domain/manifest.ts";
+import type { Preview } from "../domain/message.ts";
+import type { Wake } from "../ports.ts";
+import { insertDecision } from "../store/decisions.ts";
+import { insertDeliveries } from "../store/deliveries.ts";
+import { findDeployment } from "../store/deployments.ts";
+import { cardDigest, toCard } from "./card.ts";
+import type { WorkerCore } from "./core.ts";
+import type { TurnAtWork } from "./turnAtWork.ts";
+
+export interface Proposal {
+  readonly call: OpenCall;
+  /** Why it was not made. */
+  readonly refused: ErrorCode | null;
+  readonly events: readonly NewEvent[];
+  readonly insert: (db: Db) => Promise<void>;
+}
+
+/** Everything an approval binds, frozen now: arguments, card, tool, deployment. */
+export async function propose(
+  core: WorkerCore,
+  { session, turn }: TurnAtWork,
+  call: OpenCall,
+  preview: Preview,
+): Promise<Proposal> {
+  const deployment = await findDeployment(core.pool, session.deploymentId);
+  const declared = deployment?.manifest.agents
+    .find((a) => a.id === session.agentId)
+    ?.tools.find((t) => t.name === call.tool);
+  const none = { call, events: [], insert: async () => {} };
+  if (!deployment || !declared) return { ...none, refused: "tool_unknown" };
+  const rule = ruleOf(deployment.manifest, call.tool);
+  const { conversation } = session;
+  if (!conversation || !somebodyMayDecide({ person: turn.person, rule })) return { ...none, refused: "nobody_to_ask" };
+
+  const id = newId(core.ids, "dec");
+  const input = JSON.stringify(call.input);
+  const inputDigest = digest(input);
+  const deliveryId = newDeliveryId(core.ids);
+  const decision = {
+    id,
+    sessionId: session.id,
+    turnId: turn.id,
+    callId: call.callId,
+    messageId: call.messageId,
+    agentId: session.agentId,
+    deploymentId: session.deploymentId,
+    tool: call.tool,
+    toolDigest: declared.digest,
+    input,
+    inputDigest,
+    preview,
+    cardDigest: cardDigest({ id, tool: call.tool, preview, inputDigest }),
+    person: turn.person,
+    rule,
+    deliveryId,
+  };
+  const card = toCard({
+    ...decision,
+    status: "pending",
+    expiresAt: null,
+    decidedAt: null,
+    decidedBy: null,
+    reason: null,
+    attempt: 0,
+    errorCode: null,
+    result: null,
+    createdAt: "",
+    updatedAt: "",
+  });
+  return {
+    call,
+    refused: null,
+    events: [
+      {
+        type: "approval.proposed",
+        turnId: turn.id,
+        data: {
+          decisionId: id,
+          callId: call.callId,
+          tool: call.tool,
+          preview: preview as unknown as Json,
+          inputDigest,
+        },
+      },
+    ],
+    insert: async (db) => {
+      await insertDecision(db, decision);
+      await insertDeliveries(db, [
+        {
+          id: deliveryId,
+          lane: session.id,
+          sessionId: session.id,
+          decisionId: id,
+          conversation,
+          message: { kind: "card", card },
+          edits: null,
+        },
+      ]);
+    },
+  };
+}
+
+function ruleOf({ approvals }: Manifest, tool: string): ApprovalRule {
+  const { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs } = approvals.tools[tool] ?? approvals;
+  return { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs };
+}
+
+export async function insertProposals(
+  db: Db,
+  { session }: TurnAtWork,
+  proposals: readonly Proposal[],
+): Promise<Wake[]> {
+  for (const proposal of proposals) await proposal.insert(db);
+  return proposals.some((p) => p.refused === null) ? [{ kind: "deliver", id: session.id }] : [];
+}

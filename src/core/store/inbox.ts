@@ -1,0 +1,21 @@
+import type { Db } from "../db/pool.ts";
+
+/**
+ * Records every key of one received thing (G3). False: at least one of them was here before, so it is a repeat; the
+ * keys that were new are kept all the same.
+ */
+export async function recordReceived(db: Db, keys: readonly string[], sessionId: string | null): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: "record-received",
+    // Sorted, so that two deliveries of one post take the same locks in the same order.
+    text: "insert into inbox (key, session_id) select k, $2 from unnest($1::text[]) as k order by k on conflict do nothing",
+    values: [[...new Set(keys)], sessionId],
+  });
+  return rowCount === new Set(keys).size;
+}
+
+/** Forgets what is older than any platform redelivers. Returns how many went. */
+export async function pruneReceived(db: Db): Promise<number> {
+  const { rowCount } = await db.query("delete from inbox where received_at < countersign_now() - interval '72 hours'");
+  return rowCount ?? 0;
+}

@@ -1,0 +1,171 @@
+import type { Db } from "../db/pool.ts";
+import type { InputSource } from "../domain/input.ts";
+import type { Json } from "../domain/json.ts";
+import type { Conversation } from "../domain/message.ts";
+import type { Session, SessionStatus } from "../domain/session.ts";
+
+const COLUMNS =
+  "id, agent_id, deployment_id, source, status, conversation, data, result, last_seq, created_at, updated_at";
+
+interface SessionRow {
+  id: string;
+  agent_id: string;
+  deployment_id: string;
+  source: InputSource;
+  status: SessionStatus;
+  conversation: Conversation | null;
+  data: Record<string, Json>;
+  result: Json;
+  last_seq: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const toSession = (row: SessionRow): Session => ({
+  id: row.id,
+  agentId: row.agent_id,
+  deploymentId: row.deployment_id,
+  source: row.source,
+  status: row.status,
+  conversation: row.conversation,
+  data: row.data,
+  result: row.result,
+  revision: Number(row.last_seq),
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+export interface NewSession {
+  readonly id: string;
+  readonly agentId: string;
+  readonly deploymentId: string;
+  readonly source: InputSource;
+  readonly conversation: Conversation | null;
+  readonly threadKey: string | null;
+}
+
+/** False: the thread has an open session already; somebody else was first (S1). */
+export async function insertSession(db: Db, session: NewSession): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into sessions (id, agent_id, deployment_id, source, conversation, thread_key)
+     values ($1, $2, $3, $4, $5::json, $6)
+     on conflict (thread_key) where status in ('idle', 'running', 'stopping') do nothing`,
+    [
+      session.id,
+      session.agentId,
+      session.deploymentId,
+      session.source,
+      session.conversation && JSON.stringify(session.conversation),
+      session.threadKey,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** Locks the session for this transaction. Every flow takes this lock before it touches a row of the session. */
+export async function lockSession(db: Db, id: string): Promise<Session | null> {
+  const { rows } = await db.query<SessionRow>(`select ${COLUMNS} from sessions where id = $1 for update`, [id]);
+  return rows[0] ? toSession(rows[0]) : null;
+}
+
+export async function findSession(db: Db, id: string): Promise<Session | null> {
+  const { rows } = await db.query<SessionRow>(`select ${COLUMNS} from sessions where id = $1`, [id]);
+  return rows[0] ? toSession(rows[0]) : null;
+}
+
+/** The open session of a thread, locked, and whether this person already talks in it (G4). */
+export async function lockOpenThread(
+  db: Db,
+  threadKey: string,
+  personKey: string,
+): Promise<{ session: Session; talks: boolean } | null> {
+  const { rows } = await db.query<SessionRow & { talks: boolean }>(
+    `select ${COLUMNS},
+       exists (select 1 from session_people p where p.session_id = sessions.id and p.person_key = $2) as talks
+     from sessions
+     where thread_key = $1 and status in ('idle', 'running', 'stopping')
+     for update`,
+    [threadKey, personKey],
+  );
+  return rows[0] ? { session: toSession(rows[0]), talks: rows[0].talks } : null;
+}
+
+export async function insertPerson(db: Db, sessionId: string, personKey: string): Promise<void> {
+  await db.query("insert into session_people (session_id, person_key) values ($1, $2) on conflict do nothing", [
+    sessionId,
+    personKey,
+  ]);
+}
+
+/** Open sessions end; anything else is unchanged and answers false. */
+export async function endSession(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update sessions set status = 'ended', updated_at = countersign_now()
+     where id = $1 and status in ('idle', 'running', 'stopping')`,
+    [id],
+  );
+  return rowCount === 1;
+}
+
+/** Whether a post is one of a session's own: something it sent, or a message it received. */
+export async function ownsPost(db: Db, sessionId: string, ref: string, inboxKey: string): Promise<boolean> {
+  const { rows } = await db.query<{ own: boolean }>(
+    `select exists (select 1 from deliveries where ref = $2 and session_id = $1)
+         or exists (select 1 from inbox where key = $3 and session_id = $1) as own`,
+    [sessionId, ref, inboxKey],
+  );
+  return rows[0]?.own ?? false;
+}
+
+export async function setLabels(db: Db, id: string, set: Readonly<Record<string, string>>): Promise<void> {
+  await db.query(
+    `insert into session_labels (session_id, key, value)
+     select $1, l.key, l.value from unnest($2::text[], $3::text[]) as l (key, value)
+     on conflict (session_id, key) do update set value = excluded.value`,
+    [id, Object.keys(set), Object.values(set)],
+  );
+}
+
+export async function readLabels(db: Db, id: string): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ key: string; value: string }>(
+    "select key, value from session_labels where session_id = $1 order by key",
+    [id],
+  );
+  return Object.fromEntries(rows.map((r) => [r.key, r.value]));
+}
+
+export interface SessionFilter {
+  readonly agentId?: string;
+  readonly status?: SessionStatus;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Where the last page ended; sessions before it, newest first. */
+  readonly before?: { readonly createdAt: string; readonly id: string };
+  readonly limit: number;
+}
+
+/** Newest first; the order never changes because neither key of it does. */
+export async function listSessions(db: Db, filter: SessionFilter): Promise<Session[]> {
+  const labels = Object.entries(filter.labels ?? {});
+  const { rows } = await db.query<SessionRow>(
+    `select ${COLUMNS} from sessions s
+     where ($1::text is null or agent_id = $1)
+       and ($2::text is null or status = $2)
+       and not exists (
+         select 1 from unnest($3::text[], $4::text[]) as l (key, value)
+         where not exists (
+           select 1 from session_labels x where x.session_id = s.id and x.key = l.key and x.value = l.value))
+       and ($5::timestamptz is null or (created_at, id) < ($5::timestamptz, $6::text))
+     order by created_at desc, id desc
+     limit $7`,
+    [
+      filter.agentId ?? null,
+      filter.status ?? null,
+      labels.map(([key]) => key),
+      labels.map(([, value]) => value),
+      filter.before?.createdAt ?? null,
+      filter.before?.id ?? null,
+      filter.limit,
+    ],
+  );
+  return rows.map(toSession);
+}

@@ -1,0 +1,269 @@
+import type { Db } from "../db/pool.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { AgentInput } from "../domain/input.ts";
+import type { Person } from "../domain/message.ts";
+import type { ClaimedTurn, Turn, TurnMode, TurnStatus } from "../domain/turn.ts";
+
+const COLUMNS = `id, session_id, position, status, outcome, mode, input, person, idempotency_key, error_code,
+  attempt, fence, created_at, settled_at`;
+
+interface TurnRow {
+  id: string;
+  session_id: string;
+  position: number;
+  status: TurnStatus;
+  outcome: "text" | "question" | null;
+  mode: TurnMode;
+  input: AgentInput;
+  person: Person | null;
+  idempotency_key: string | null;
+  error_code: ErrorCode | null;
+  attempt: number;
+  fence: number | null;
+  created_at: Date;
+  settled_at: Date | null;
+}
+
+const toTurn = (row: TurnRow): Turn => ({
+  id: row.id,
+  sessionId: row.session_id,
+  position: Number(row.position),
+  status: row.status,
+  outcome: row.outcome,
+  mode: row.mode,
+  input: row.input,
+  person: row.person,
+  idempotencyKey: row.idempotency_key,
+  errorCode: row.error_code,
+  createdAt: row.created_at.toISOString(),
+  settledAt: row.settled_at?.toISOString() ?? null,
+});
+
+export interface NewTurn {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly mode: TurnMode;
+  /** It carries the answer to the question that was open. */
+  readonly answers: boolean;
+  readonly input: AgentInput;
+  readonly inputDigest: string;
+  readonly person: Person | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** The session must be locked: positions are counted under its lock. */
+export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
+  const { rows } = await db.query<TurnRow>({
+    name: "insert-turn",
+    text: `insert into turns (id, session_id, position, status, mode, answers, input, input_digest, person, idempotency_key)
+           select $1, $2, coalesce(max(position), 0) + 1, 'queued', $3, $4, $5::json, $6, $7::json, $8
+           from turns where session_id = $2
+           returning ${COLUMNS}`,
+    values: [
+      turn.id,
+      turn.sessionId,
+      turn.mode,
+      turn.answers,
+      JSON.stringify(turn.input),
+      turn.inputDigest,
+      turn.person && JSON.stringify(turn.person),
+      turn.idempotencyKey,
+    ],
+  });
+  return toTurn(only(rows));
+}
+
+export async function findTurnByKey(
+  db: Db,
+  sessionId: string,
+  idempotencyKey: string,
+): Promise<{ turn: Turn; inputDigest: string } | null> {
+  const { rows } = await db.query<TurnRow & { input_digest: string }>(
+    `select ${COLUMNS}, input_digest from turns where session_id = $1 and idempotency_key = $2`,
+    [sessionId, idempotencyKey],
+  );
+  return rows[0] ? { turn: toTurn(rows[0]), inputDigest: rows[0].input_digest } : null;
+}
+
+export async function findTurn(db: Db, id: string): Promise<Turn | null> {
+  const { rows } = await db.query<TurnRow>(`select ${COLUMNS} from turns where id = $1`, [id]);
+  return rows[0] ? toTurn(rows[0]) : null;
+}
+
+/** The newest turns first. */
+export async function listTurns(db: Db, sessionId: string, limit: number): Promise<Turn[]> {
+  const { rows } = await db.query<TurnRow>(
+    `select ${COLUMNS} from turns where session_id = $1 order by position desc limit $2`,
+    [sessionId, limit],
+  );
+  return rows.map(toTurn);
+}
+
+export interface Activity {
+  readonly activeTurnId: string | null;
+  readonly queued: number;
+  readonly lastSettledTurn: { readonly id: string; readonly status: TurnStatus } | null;
+}
+
+export async function readActivity(db: Db, sessionId: string): Promise<Activity> {
+  const { rows } = await db.query<{ active: string | null; queued: number; settled: Activity["lastSettledTurn"] }>(
+    `select
+       (select id from turns where session_id = $1 and status = 'running') as active,
+       (select count(*)::integer from turns where session_id = $1 and status = 'queued') as queued,
+       (select json_build_object('id', id, 'status', status) from turns
+        where session_id = $1 and settled_at is not null order by settled_at desc, position desc limit 1) as settled`,
+    [sessionId],
+  );
+  const row = only(rows);
+  return { activeTurnId: row.active, queued: row.queued, lastSettledTurn: row.settled };
+}
+
+/**
+ * Starts the session's next turn: an answer first, else the oldest, and none while a question is open or another turn
+ * runs. Null: there is nothing to start. The session must be locked.
+ */
+export async function claimNextTurn(db: Db, sessionId: string, leaseMs: number): Promise<ClaimedTurn | null> {
+  const { rows } = await db.query<TurnRow>({
+    name: "claim-next-turn",
+    text: `update turns
+           set status = 'running', fence = nextval('fences'), attempt = attempt + 1,
+               lease_until = countersign_now() + make_interval(secs => $2::double precision / 1000)
+           where status = 'queued' and id = (
+             select t.id from turns t
+             where t.session_id = $1 and t.status = 'queued'
+               and not exists (select 1 from turns r where r.session_id = $1 and r.status = 'running')
+               and not exists (select 1 from questions q where q.session_id = $1 and q.status = 'open')
+               and exists (select 1 from sessions s where s.id = $1 and s.status in ('idle', 'running', 'stopping'))
+             order by t.answers desc, t.position limit 1)
+           returning ${COLUMNS}`,
+    values: [sessionId, leaseMs],
+  });
+  const row = rows[0];
+  return row ? { ...toTurn(row), fence: Number(row.fence), attempt: row.attempt } : null;
+}
+
+export interface Held {
+  readonly id: string;
+  readonly fence: number;
+}
+
+/**
+ * Renews the leases of everything a worker runs, in one round trip. A turn that is missing from the answer is lost to
+ * this worker; `cancelRequested` asks it to stop.
+ */
+export async function renewTurns(
+  db: Db,
+  held: readonly Held[],
+  leaseMs: number,
+): Promise<{ id: string; cancelRequested: boolean }[]> {
+  const { rows } = await db.query<{ id: string; cancel_requested: boolean }>({
+    name: "renew-turns",
+    text: `update turns t set lease_until = countersign_now() + make_interval(secs => $3::double precision / 1000)
+           from unnest($1::text[], $2::bigint[]) as h (id, fence)
+           where t.id = h.id and t.fence = h.fence and t.status = 'running'
+           returning t.id, t.cancel_requested`,
+    values: [held.map((h) => h.id), held.map((h) => h.fence), leaseMs],
+  });
+  return rows.map((r) => ({ id: r.id, cancelRequested: r.cancel_requested }));
+}
+
+export interface Settlement {
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly outcome?: "text" | "question";
+  readonly errorCode?: ErrorCode;
+}
+
+/** running → completed | failed | cancelled, under its fence. False: the turn is somebody else's now. */
+export async function settleTurn(db: Db, held: Held, settlement: Settlement): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: "settle-turn",
+    text: `update turns set status = $3, outcome = $4, error_code = $5, lease_until = null, settled_at = countersign_now()
+           where id = $1 and fence = $2 and status = 'running'`,
+    values: [held.id, held.fence, settlement.status, settlement.outcome ?? null, settlement.errorCode ?? null],
+  });
+  return rowCount === 1;
+}
+
+/** running → queued, once its lease ran out. The session must be locked. */
+export async function requeueLostTurn(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update turns set status = 'queued', lease_until = null
+     where id = $1 and status = 'running' and lease_until < countersign_now()`,
+    [id],
+  );
+  return rowCount === 1;
+}
+
+/** running → queued by the worker that holds it, when it shuts down. */
+export async function handBackTurn(db: Db, held: Held): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update turns set status = 'queued', lease_until = null, attempt = attempt - 1
+     where id = $1 and fence = $2 and status = 'running'`,
+    [held.id, held.fence],
+  );
+  return rowCount === 1;
+}
+
+/** queued → failed, for a turn that is given up. */
+export async function failQueuedTurn(db: Db, id: string, errorCode: ErrorCode): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update turns set status = 'failed', error_code = $2, settled_at = countersign_now()
+     where id = $1 and status = 'queued'`,
+    [id, errorCode],
+  );
+  return rowCount === 1;
+}
+
+/** Asks the worker of the running turn to stop. Null: nothing runs. */
+export async function requestCancel(db: Db, sessionId: string): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    "update turns set cancel_requested = true where session_id = $1 and status = 'running' returning id",
+    [sessionId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** queued → cancelled for every turn of the session that `which` selects; returns them in their order. */
+export async function cancelQueued(db: Db, sessionId: string, which: "all" | "steers" | "chat"): Promise<Turn[]> {
+  const { rows } = await db.query<TurnRow>(
+    `update turns set status = 'cancelled', settled_at = countersign_now()
+     where session_id = $1 and status = 'queued' and not answers
+       and ($2 = 'all' or ($2 = 'steers' and mode = 'steer') or ($2 = 'chat' and input->>'source' = 'channel'))
+     returning ${COLUMNS}`,
+    [sessionId, which],
+  );
+  return rows.map(toTurn).sort((a, b) => a.position - b.position);
+}
+
+/** Turns whose worker stopped renewing. */
+export async function listLostTurns(
+  db: Db,
+  limit: number,
+): Promise<{ id: string; sessionId: string; attempt: number }[]> {
+  const { rows } = await db.query<{ id: string; session_id: string; attempt: number }>(
+    `select id, session_id, attempt from turns
+     where status = 'running' and lease_until < countersign_now() order by lease_until limit $1`,
+    [limit],
+  );
+  return rows.map((r) => ({ id: r.id, sessionId: r.session_id, attempt: r.attempt }));
+}
+
+/** Sessions with a turn that waits for nothing and was not started since `olderThanMs`: their wake was lost. */
+export async function listSleepingSessions(db: Db, olderThanMs: number, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ session_id: string }>(
+    `select distinct t.session_id from turns t
+     join sessions s on s.id = t.session_id and s.status in ('idle', 'running', 'stopping')
+     where t.status = 'queued' and t.created_at < countersign_now() - make_interval(secs => $1::double precision / 1000)
+       and not exists (select 1 from turns r where r.session_id = t.session_id and r.status = 'running')
+       and not exists (select 1 from questions q where q.session_id = t.session_id and q.status = 'open')
+     limit $2`,
+    [olderThanMs, limit],
+  );
+  return rows.map((r) => r.session_id);
+}
+
+function only<T>(rows: readonly T[]): T {
+  const row = rows[0];
+  if (!row) throw new Error("a statement that returns one row returned none");
+  return row;
+}
