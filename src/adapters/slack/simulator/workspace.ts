@@ -1,0 +1,166 @@
+import type { Changes } from "./changes.ts";
+import type { Ids } from "./ids.ts";
+import { Impossible } from "./impossible.ts";
+import type { JsonObject, Message, ThreadSummary } from "./message.ts";
+
+export interface Team {
+  readonly id: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly botUserId: string;
+  readonly botId: string;
+  readonly appId: string;
+  readonly botName: string;
+}
+
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  /** Another team's id for somebody who comes through Slack Connect. */
+  readonly team: string;
+  /** Set on another app's bot. */
+  readonly botId?: string;
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly name: string;
+  /** `channel` is public, `group` private, `im` a direct message: Slack's `channel_type`. */
+  readonly type: "channel" | "group" | "im";
+  /** Whose direct messages these are. */
+  readonly user?: string;
+}
+
+/** A post before it has a place in its channel. */
+export type Draft = Omit<Message, "ts" | "edited" | "reactions"> & { readonly ts?: string };
+
+export type Edit = Partial<Pick<Message, "text" | "blocks" | "metadata">> & { readonly by: string };
+
+export interface Workspace {
+  readonly team: Team;
+  members(): readonly Member[];
+  member(id: string): Member | undefined;
+  addMember(member: Member): Channel;
+  channels(): readonly Channel[];
+  channel(id: string): Channel | undefined;
+  addChannel(channel: Channel): Channel;
+  directChannel(user: string): Channel | undefined;
+
+  /** Throws when `ts` is given and taken in that channel. */
+  post(draft: Draft): Message;
+  message(channel: string, ts: string): Message | undefined;
+  /** The message must be there. */
+  edit(message: Message, edit: Edit): Message;
+  /** Removes it; a root with replies stays as a tombstone, which is returned. */
+  remove(message: Message): Message | undefined;
+  /** False when that user had reacted so before. */
+  react(message: Message, name: string, user: string): boolean;
+  /** The root and its replies, oldest first; a post without replies alone; empty when there is no such root. */
+  thread(channel: string, rootTs: string): readonly Message[];
+  threadSummary(message: Message): ThreadSummary | undefined;
+  /** Every message of the channel, replies included, in the order posted. */
+  messages(channel: string): readonly Message[];
+}
+
+interface Room {
+  readonly channel: Channel;
+  readonly byTs: Map<string, Message>;
+  /** Root ts → ts of its replies. */
+  readonly replies: Map<string, string[]>;
+}
+
+/** The one team of the simulator: who is in it, and what was said. */
+export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspace {
+  const members = new Map<string, Member>();
+  const rooms = new Map<string, Room>();
+
+  const room = (channel: string): Room => {
+    const found = rooms.get(channel);
+    if (!found) throw new Impossible(`there is no channel ${channel}`);
+    return found;
+  };
+  const put = (message: Message): Message => {
+    room(message.channel).byTs.set(message.ts, message);
+    changes.notify();
+    return message;
+  };
+  const addChannel = (channel: Channel): Channel => {
+    rooms.set(channel.id, { channel, byTs: new Map(), replies: new Map() });
+    changes.notify();
+    return channel;
+  };
+  const thread = (channel: string, rootTs: string): Message[] => {
+    const { byTs, replies } = room(channel);
+    return [rootTs, ...(replies.get(rootTs) ?? [])].flatMap((ts) => byTs.get(ts) ?? []);
+  };
+
+  return {
+    team,
+    members: () => [...members.values()],
+    member: (id) => members.get(id),
+    addMember(member) {
+      members.set(member.id, member);
+      return addChannel({ id: `D${member.id.slice(1)}`, name: `dm-${member.name}`, type: "im", user: member.id });
+    },
+    channels: () => [...rooms.values()].map(({ channel }) => channel),
+    channel: (id) => rooms.get(id)?.channel,
+    addChannel,
+    directChannel: (user) => rooms.get(`D${user.slice(1)}`)?.channel,
+
+    post({ ts = ids.ts(), ...draft }) {
+      const { byTs, replies } = room(draft.channel);
+      if (byTs.has(ts)) throw new Impossible(`${draft.channel} already has a message ${ts}`);
+      if (draft.threadTs !== undefined) replies.set(draft.threadTs, [...(replies.get(draft.threadTs) ?? []), ts]);
+      return put({ ...draft, ts, reactions: [] });
+    },
+    message: (channel, ts) => rooms.get(channel)?.byTs.get(ts),
+    edit: (message, { by, ...changed }) => put({ ...message, ...changed, edited: { user: by, ts: ids.ts() } }),
+    remove(message) {
+      const { byTs, replies } = room(message.channel);
+      if (replies.get(message.ts)?.some((ts) => byTs.has(ts))) return put(tombstone(message));
+      byTs.delete(message.ts);
+      const siblings = message.threadTs === undefined ? undefined : replies.get(message.threadTs);
+      if (siblings && message.threadTs !== undefined) {
+        replies.set(
+          message.threadTs,
+          siblings.filter((ts) => ts !== message.ts),
+        );
+      }
+      changes.notify();
+      return undefined;
+    },
+    react(message, name, user) {
+      const before = message.reactions.find((reaction) => reaction.name === name)?.users ?? [];
+      if (before.includes(user)) return false;
+      const others = message.reactions.filter((reaction) => reaction.name !== name);
+      put({ ...message, reactions: [...others, { name, users: [...before, user] }] });
+      return true;
+    },
+    thread,
+    threadSummary(message) {
+      const [root, ...replies] = thread(message.channel, message.threadTs ?? message.ts);
+      const latest = replies.at(-1);
+      if (!root || !latest) return undefined;
+      return {
+        replyCount: replies.length,
+        replyUsers: [...new Set(replies.map(({ user }) => user))],
+        latestReply: latest.ts,
+        rootUser: root.user,
+      };
+    },
+    messages: (channel) => [...(rooms.get(channel)?.byTs.values() ?? [])],
+  };
+}
+
+const NO_BLOCKS: readonly JsonObject[] = [];
+
+const tombstone = ({ channel, ts, team }: Message): Message => ({
+  channel,
+  ts,
+  team,
+  user: "USLACKBOT",
+  subtype: "tombstone",
+  text: "This message was deleted.",
+  blocks: NO_BLOCKS,
+  reactions: [],
+});
