@@ -37,7 +37,7 @@ export type ModelServerReply =
       readonly retryAfter?: number;
     };
 
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly id?: string;
   readonly name: string;
   readonly input?: Json;
@@ -45,7 +45,7 @@ export interface ScriptedCall {
   readonly rawArguments?: string;
 }
 
-export type ModelScript = (request: ModelServerRequest, index: number) => ModelServerReply | Promise<ModelServerReply>;
+type ModelScript = (request: ModelServerRequest, index: number) => ModelServerReply | Promise<ModelServerReply>;
 
 export interface FakeModelServer {
   /** For `ANTHROPIC_BASE_URL` and `OPENAI_BASE_URL`: ends in `/v1`. */

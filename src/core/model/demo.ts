@@ -2,9 +2,9 @@ import type { ModelPort, ModelRequest, ModelStep } from "../ports.ts";
 import { demoAnswer } from "./demoScript.ts";
 
 /** Stands before every text it writes, questions included: nobody shall take it for a real model. */
-export const DEMO_LABEL = "[demo model]";
+const DEMO_LABEL = "[demo model]";
 
-export const DEMO_MODEL = "demo/scripted";
+const DEMO_MODEL = "demo/scripted";
 
 /** The scripted model that answers when no key is set; a pure function of the request, whatever model the agent names. */
 export function createDemoModel(): ModelPort {

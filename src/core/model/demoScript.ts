@@ -4,12 +4,12 @@ import type { Option } from "../domain/message.ts";
 import { KEY_VARIABLES, PROVIDERS } from "./providers.ts";
 
 /** What the demo model sees of a request: it reacts to nothing else. */
-export interface DemoView {
+interface DemoView {
   readonly history: readonly HistoryMessage[];
   readonly offered: readonly string[];
 }
 
-export type DemoAnswer =
+type DemoAnswer =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "call"; readonly tool: "ask"; readonly input: { readonly text: string; readonly options: Json } }
   | { readonly kind: "call"; readonly tool: "lookup_order" | "attach"; readonly input: Json };
@@ -58,9 +58,13 @@ function plainly(value: Json): string {
     .join(", ");
 }
 
-/** A system input tells what became of an earlier proposal (A9); a person's question about it ends in `?`. */
+/**
+ * A system input tells what became of an earlier proposal (A9). Its payload names the outcome; the sentence alone may
+ * too, and then a person's question about it, which ends in `?`, is none.
+ */
 function reportOutcome({ history }: DemoView, heard: string): DemoAnswer | null {
-  const outcome = /\b(applied|rejected|expired|unconfirmed|failed)\b/i.exec(heard)?.[1]?.toLowerCase();
+  const named = /"outcome":"(\w+)"/.exec(heard) ?? /\b(rejected|expired|unconfirmed|failed|applied)\b/i.exec(heard);
+  const outcome = named?.[1]?.toLowerCase();
   if (!outcome || heard.trim().endsWith("?") || !lastCall(history, "attach")) return null;
   switch (outcome) {
     case "applied":

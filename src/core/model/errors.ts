@@ -14,7 +14,7 @@ export interface ModelFailure {
   readonly facts: ProviderFacts;
 }
 
-export interface ProviderFacts {
+interface ProviderFacts {
   readonly status: number | null;
   /** `invalid_request_error`, `insufficient_quota`, `ECONNRESET` …, as the provider or the socket names it. */
   readonly type: string | null;

@@ -31,9 +31,11 @@ function toMessage(message: HistoryMessage, provider: ProviderName): Message[] {
       return [userMessage(message.text.trim() === "" ? EMPTY_TEXT : wellFormed(message.text))];
     case "assistant": {
       const kept = recallReasoning(provider, message.reasoning);
+      // By position, so only while every call of the step is still there: a cancelled turn leaves some out.
+      const signatures = kept?.calls.length === message.calls.length ? kept.calls : [];
       const spoken: AssistantPart[] = [
         ...(message.text.trim() === "" ? [] : [{ type: "text" as const, text: wellFormed(message.text) }]),
-        ...message.calls.map((call, index) => toCall(call, kept?.calls[index] ?? null)),
+        ...message.calls.map((call, index) => toCall(call, signatures[index] ?? null)),
       ];
       // Reasoning that led to nothing said is not worth an assistant message of its own, and OpenAI refuses it.
       if (spoken.length === 0) return [];

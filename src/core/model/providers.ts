@@ -5,7 +5,7 @@ import type { LanguageModel } from "ai";
 import { CountersignError } from "../domain/errors.ts";
 
 /** The SDK's own interface to one model; a step is one `doGenerate`. */
-export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v3" }>;
+type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v3" }>;
 export type SdkCall = Parameters<SdkModel["doGenerate"]>[0];
 export type SdkPrompt = SdkCall["prompt"];
 export type SdkResult = Awaited<ReturnType<SdkModel["doGenerate"]>>;
@@ -13,7 +13,7 @@ export type SdkResult = Awaited<ReturnType<SdkModel["doGenerate"]>>;
 export const PROVIDERS = ["anthropic", "openai", "google"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-export interface ProviderConfig {
+interface ProviderConfig {
   readonly apiKey: string;
   /** As the provider's SDK package reads it, version included: `https://api.anthropic.com/v1`. */
   readonly baseUrl?: string;

@@ -6,7 +6,7 @@ import type { ProviderName, SdkResult } from "./providers.ts";
  * on calls (Gemini 3). Kept beside the step as opaque JSON and sent only to the provider that wrote it: another one
  * refuses a foreign signature.
  */
-export type KeptReasoning = {
+type KeptReasoning = {
   readonly provider: ProviderName;
   readonly parts: readonly { readonly text: string; readonly metadata: Metadata }[];
   /** Metadata of the step's calls by position; empty where the provider signs none. */

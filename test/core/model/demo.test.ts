@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryMessage } from "../../../src/core/domain/history.ts";
+import { inputText } from "../../../src/core/domain/input.ts";
 import type { Json } from "../../../src/core/domain/json.ts";
 import { createDemoModel, demoStep } from "../../../src/core/model/demo.ts";
 
@@ -71,7 +72,10 @@ describe("the demo model", () => {
   });
 
   it.each([
-    ['Answer to "…": Monthly (team-monthly)', "team-monthly"],
+    [
+      inputText({ source: "channel", answer: { questionId: "q", text: "Monthly", value: "team-monthly" } }),
+      "team-monthly",
+    ],
     ["team-yearly", "team-yearly"],
     ["yearly, please", "team-yearly"],
   ])("takes %j for an answer and proposes the change", (text, planId) => {
@@ -93,16 +97,27 @@ describe("the demo model", () => {
     expect(answer([...proposed, result("attach", "no such customer", true)]).text).toContain("no such customer");
   });
 
-  it.each(["applied", "rejected", "expired", "failed", "unconfirmed"])("reports an outcome: %s", (outcome) => {
+  it.each([
+    ["applied", "was approved and applied. Result: {}", "approved and applied"],
+    ["failed", "was approved, but it was not applied.", "failed, and nothing was written"],
+    ["rejected", "was rejected. Reason: applied elsewhere", "was rejected"],
+    ["expired", "was not decided in time and expired.", "Nobody decided in time"],
+    ["unconfirmed", "was approved and started, but never reported back.", "never reported back"],
+  ])("A9 reports the outcome of a proposal: %s", (outcome, sentence, words) => {
+    const system = {
+      source: "system" as const,
+      text: `The proposed change "Plan" ${sentence}`,
+      payload: { decisionId: "dec_1", outcome },
+    };
     const step = answer([
       ...asked,
       user("Yearly"),
       call("attach", {}),
       result("attach", "recorded"),
-      user(`The change was ${outcome}.`),
+      user(inputText(system)),
     ]);
     expect(step.calls).toEqual([]);
-    expect(step.text).toMatch(/plan change|Nobody decided/);
+    expect(step.text).toContain(words);
   });
 
   it.each([
