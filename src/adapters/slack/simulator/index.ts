@@ -20,14 +20,11 @@ import { createTriggers } from "./triggers.ts";
 import { webApiRoutes } from "./webApi/routes.ts";
 import { type Channel, createWorkspace, type Team } from "./workspace.ts";
 
-export type { ButtonInMessage, ButtonQuery } from "./blocks/buttons.ts";
+export type { ButtonInMessage } from "./blocks/buttons.ts";
 export { createSimulatorClient, type SimulatorClient } from "./control/client.ts";
-export type { DeliveryState, MessageState, SimulatorState, ThreadState } from "./control/state.ts";
-export type { EventOrder } from "./events/announce.ts";
-export type { Attempt, Delivery } from "./events/delivery.ts";
-export type { Fault } from "./faults.ts";
+export type { Delivery } from "./events/delivery.ts";
 export type { Message } from "./message.ts";
-export type { MessageRef, Person, Posted, SayOptions } from "./person.ts";
+export type { MessageRef, Person } from "./person.ts";
 export type { Channel, Team } from "./workspace.ts";
 
 /** What Slack does with an event that is not acknowledged: at once, after a minute, after five. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createSlackSimulator } from "../../../../src/adapters/slack/simulator/index.ts";
+import { createSlackSimulator, SLACK_RETRY_DELAYS_MS } from "../../../../src/adapters/slack/simulator/index.ts";
 import { createSetting, type Setting } from "./setting.ts";
 
 let setting: Setting;
@@ -111,7 +111,7 @@ test("an app that is away fails the delivery, one without an address gets none; 
 });
 
 test("stop ends retries that wait, and whoever waits for a change", async () => {
-  setting = await createSetting({ retryDelaysMs: [600_000] });
+  setting = await createSetting({ retryDelaysMs: SLACK_RETRY_DELAYS_MS.slice(1) });
   setting.app.answerNext({ status: 500 });
   await mention();
   const waiting = expect(setting.sim.waitFor(() => false)).rejects.toThrow("stopped");

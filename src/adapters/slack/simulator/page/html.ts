@@ -4,6 +4,7 @@ export const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Slack simulator</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/simulator/page.css">
 <script type="module" src="/simulator/page.js"></script>
 </head>

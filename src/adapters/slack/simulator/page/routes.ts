@@ -23,7 +23,7 @@ export function pageRoutes(app: FastifyInstance, host: string): void {
     reply
       .header(
         "content-security-policy",
-        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        "default-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
       )
       .type("text/html; charset=utf-8")
       .send(PAGE),

@@ -156,15 +156,19 @@ function renderBody({ text, blocks }, onClick) {
 
 function click({ channel, ts }, { element, block }) {
   const question = element.confirm;
-  if (question && !confirm(question.title.text + "\n\n" + question.text.text)) return;
+  if (question && !confirm((question.title ? question.title.text + "\n\n" : "") + question.text.text)) return;
   send("click", { channel, ts, actionId: element.action_id, blockId: block.block_id });
 }
 
 function renderModal() {
   const dialog = $("modal");
   const open = state.views.find(({ user }) => user === $("person").value);
-  if (!open) return dialog.close();
-  if (dialog.dataset.view === open.id && dialog.open) return;
+  if (!open) {
+    delete dialog.dataset.view;
+    return dialog.close();
+  }
+  // Drawn once: what is being typed stays, and one that was put away with Escape does not come back.
+  if (dialog.dataset.view === open.id) return;
   dialog.dataset.view = open.id;
   const { title, blocks, submit } = open.view;
   const inputs = [];

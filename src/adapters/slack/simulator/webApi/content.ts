@@ -19,11 +19,7 @@ export interface Content {
  * `text`, `blocks`, `markdown_text` and `metadata` of a message that is posted or changed. An argument that is absent is
  * undefined. Throws Slack's errors for what breaks a limit; posts that Slack takes but alters leave a `warning`.
  */
-export function readContent(
-  method: string,
-  args: Arguments,
-  { ids, log }: Pick<MethodDeps, "ids" | "log">,
-): Content & { readonly text: string | undefined } {
+export function readContent(method: string, args: Arguments, { ids, log }: Pick<MethodDeps, "ids" | "log">): Content {
   const markdown = args.text("markdown_text");
   const given = args.text("text");
   if (markdown !== undefined && (given !== undefined || args.json("blocks", "invalid_blocks_format") !== undefined)) {
