@@ -25,9 +25,13 @@ export const STATUS_WORDS: Record<DecisionStatus, string> = {
  * gives way to `Review full` (A8). Everything a tool or a model wrote is `plain_text`.
  */
 export function renderCard(card: Card): SlackBody {
-  const whole = compose(card, previewBlocks(card.preview), true);
-  return fitsMessage(whole) ? whole : compose(card, cutPreviewBlocks(card.preview), false);
+  // A preview may hold a million characters: what cannot fit even as it came is not made visible first.
+  const whole = rawLength(card.preview) <= LIMITS.message && compose(card, previewBlocks(card.preview), true);
+  return whole && fitsMessage(whole) ? whole : compose(card, cutPreviewBlocks(card.preview), false);
 }
+
+const rawLength = ({ title, summary = "", facts }: Preview): number =>
+  facts.reduce((sum, { label, value }) => sum + label.length + value.length, title.length + summary.length);
 
 function compose(card: Card, preview: KnownBlock[], isWhole: boolean): SlackBody {
   const blocks: KnownBlock[] = [...preview];
@@ -94,11 +98,13 @@ function previewBlocks(preview: Preview): KnownBlock[] {
 }
 
 function cutPreviewBlocks(preview: Preview): KnownBlock[] {
-  const short = (text: string, max: number): string => cut(text, max, "… (cut)");
+  // Cut before and after: making characters visible only lengthens, so the first cut saves work and loses nothing.
+  const short = (show: (text: string) => string, text: string, max: number): string =>
+    cut(show(text.slice(0, max + 1)), max, "… (cut)");
   return [
-    titleBlock(short(visibleLine(preview.title), 400)),
-    ...(preview.summary ? [plainSection(short(visibleLines(preview.summary), 600))] : []),
-    ...preview.facts.map((fact) => pair(short(visibleLine(fact.label), 100), short(visibleLines(fact.value), 200))),
+    titleBlock(short(visibleLine, preview.title, 400)),
+    ...(preview.summary ? [plainSection(short(visibleLines, preview.summary, 600))] : []),
+    ...preview.facts.map((fact) => pair(short(visibleLine, fact.label, 100), short(visibleLines, fact.value, 200))),
   ];
 }
 

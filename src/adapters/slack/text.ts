@@ -41,18 +41,19 @@ export function wellFormed(value: unknown): unknown {
 const EMOJI_OR_HIDDEN =
   /(\p{Extended_Pictographic}\p{EMod}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{EMod}?\ufe0f?)*)|[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-const named = (character: string, emoji: string | undefined): string =>
-  emoji ?? `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+const visible = (text: string): string =>
+  text.toWellFormed().replace(EMOJI_OR_HIDDEN, (character: string, emoji: string | undefined) => {
+    return emoji ?? `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
 
 /** Untrusted text for one line of `plain_text`: what cannot be seen is named, e.g. `⟨U+202E⟩`. Never empty. */
 export function visibleLine(text: string): string {
-  const shown = text.toWellFormed().replace(EMOJI_OR_HIDDEN, named);
+  const shown = visible(text);
   return shown.trim() === "" ? "⟨blank⟩" : shown;
 }
 
 /** The same over lines, each behind a bar when there are several, so that no line can pose as a part of the card. */
 export function visibleLines(text: string): string {
   const lines = text.split(/\r?\n/);
-  if (lines.length === 1) return visibleLine(text);
-  return lines.map((line) => (line.trim() === "" ? "│" : `│ ${visibleLine(line)}`)).join("\n");
+  return lines.length === 1 ? visibleLine(text) : lines.map((line) => `│ ${visible(line)}`).join("\n");
 }

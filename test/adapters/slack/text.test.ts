@@ -55,7 +55,11 @@ describe("untrusted text on a card", () => {
   });
 
   it("A8 no line of a value can pose as a part of the card", () => {
-    expect(visibleLines("10 EUR\n\nAmount\n5 EUR").split("\n").every((line) => line.startsWith("│"))).toBe(true);
+    expect(
+      visibleLines("10 EUR\n\nAmount\n5 EUR")
+        .split("\n")
+        .every((line) => line.startsWith("│")),
+    ).toBe(true);
     expect(visibleLines("one line")).toBe("one line");
   });
 
@@ -114,7 +118,23 @@ describe("Markdown to mrkdwn", () => {
   });
 
   it("is never longer than the escaped source, and has no `<` but those of web links", () => {
-    const bits = fc.constantFrom("**", "*", "`", "~~", "[", "](https://a.b)", "<", ">", "&", "# ", "- ", "\n", "x", " ", "```");
+    const bits = fc.constantFrom(
+      "**",
+      "*",
+      "`",
+      "~~",
+      "[",
+      "](https://a.b)",
+      "<",
+      ">",
+      "&",
+      "# ",
+      "- ",
+      "\n",
+      "x",
+      " ",
+      "```",
+    );
     fc.assert(
       fc.property(fc.array(bits, { maxLength: 60 }), (parts) => {
         const markdown = parts.join("");
