@@ -11,14 +11,18 @@ const RETRIES = 3;
 export async function withTx<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await once(pool, work);
+      return await once(pool, "begin", work);
     } catch (error) {
       if (attempt >= RETRIES || !UNDONE.has(codeOf(error))) throw error;
     }
   }
 }
 
-async function once<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+/** Runs reads on one snapshot: what they answer together was true at one moment. */
+export const withSnapshot = <T>(pool: Pool, read: (client: Client) => Promise<T>): Promise<T> =>
+  once(pool, "begin isolation level repeatable read read only", read);
+
+async function once<T>(pool: Pool, begin: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const lost = (error: Error) => {
@@ -26,7 +30,7 @@ async function once<T>(pool: Pool, work: (client: Client) => Promise<T>): Promis
   };
   client.on("error", lost);
   try {
-    await client.query("begin");
+    await client.query(begin);
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -1,14 +1,11 @@
 import type { Db } from "../db/pool.ts";
-import { withTx } from "../db/withTx.ts";
 import { CountersignError } from "../domain/errors.ts";
-import { newId } from "../domain/ids.ts";
 import type { InputSource } from "../domain/input.ts";
 import { type Conversation, threadKey } from "../domain/message.ts";
 import type { Session } from "../domain/session.ts";
 import { findActiveDeployment } from "../store/deployments.ts";
 import { appendEvents } from "../store/events.ts";
-import { insertSession, lockSession, setLabels } from "../store/sessions.ts";
-import type { Core } from "./core.ts";
+import { insertSession, lockSession } from "../store/sessions.ts";
 
 export interface OpenSession {
   readonly id: string;
@@ -37,20 +34,4 @@ export async function openSession(db: Db, { id, agentId, source, conversation }:
     events: [{ type: "session.created", data: { agentId: agent.id, deploymentId: deployment.id, source } }],
   });
   return lockSession(db, id);
-}
-
-export interface CreateSession {
-  readonly agentId: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly source?: InputSource;
-}
-
-/** POST /sessions: a session of its own, in no chat. Throws `agent_unknown`. */
-export function createSession(core: Core, { agentId, labels = {}, source = "user" }: CreateSession): Promise<Session> {
-  return withTx(core.pool, async (db) => {
-    const session = await openSession(db, { id: newId(core.ids, "ses"), agentId, source, conversation: null });
-    if (!session) throw new CountersignError("internal");
-    if (Object.keys(labels).length > 0) await setLabels(db, session.id, labels);
-    return session;
-  });
 }

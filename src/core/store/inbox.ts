@@ -14,6 +14,12 @@ export async function recordReceived(db: Db, keys: readonly string[], sessionId:
   return rowCount === new Set(keys).size;
 }
 
+/** The session that was recorded with a key; null: the key was never received, or with no session. */
+export async function findReceived(db: Db, key: string): Promise<string | null> {
+  const { rows } = await db.query<{ session_id: string | null }>("select session_id from inbox where key = $1", [key]);
+  return rows[0]?.session_id ?? null;
+}
+
 /** Forgets what is older than any platform redelivers. Returns how many went. */
 export async function pruneReceived(db: Db): Promise<number> {
   const { rowCount } = await db.query("delete from inbox where received_at < countersign_now() - interval '72 hours'");

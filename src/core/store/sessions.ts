@@ -134,6 +134,16 @@ export async function readLabels(db: Db, id: string): Promise<Record<string, str
   return Object.fromEntries(rows.map((r) => [r.key, r.value]));
 }
 
+/** The labels of several sessions, by session; one without labels is missing. */
+export async function readLabelsOf(db: Db, ids: readonly string[]): Promise<Map<string, Record<string, string>>> {
+  const { rows } = await db.query<{ session_id: string; labels: Record<string, string> }>(
+    `select session_id, json_object_agg(key, value order by key) as labels
+     from session_labels where session_id = any ($1::text[]) group by session_id`,
+    [ids],
+  );
+  return new Map(rows.map((r) => [r.session_id, r.labels]));
+}
+
 export interface SessionFilter {
   readonly agentId?: string;
   readonly status?: SessionStatus;
