@@ -4,7 +4,6 @@
  */
 export const LIMITS = {
   blocks: 50,
-  modalBlocks: 100,
   actionsElements: 25,
   contextElements: 10,
   fields: 10,
@@ -18,8 +17,6 @@ export const LIMITS = {
   text: 3_900,
   /** All text of one message together. `msg_blocks_too_long` was seen at 13,200 with every block legal. */
   message: 13_000,
-  modalTitle: 24,
-  modalMetadata: 3_000,
   /** Incoming bodies, bytes (G1). */
   body: 1_048_576,
 } as const;

@@ -9,7 +9,7 @@ import { personMrkdwn } from "./person.ts";
 import { escapeText, visibleLine, visibleLines } from "./text.ts";
 
 /** The word for each state, as A9 names them; `approved` is the moment before a worker starts. */
-export const STATUS_WORDS: Record<DecisionStatus, string> = {
+const STATUS_WORDS: Record<DecisionStatus, string> = {
   pending: "waiting for a decision",
   approved: "being applied",
   applying: "being applied",

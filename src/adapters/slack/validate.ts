@@ -20,7 +20,7 @@ export function slackBodyProblems(body: unknown): string[] {
   ];
 }
 
-export function blocksProblems(blocks: readonly unknown[], most: number): string[] {
+function blocksProblems(blocks: readonly unknown[], most: number): string[] {
   const ids = blocks.map((block) => textOf(asRecord(block), "block_id")).filter((id) => id !== undefined);
   return [
     ...(blocks.length > most ? [`${blocks.length} blocks, ${most} allowed`] : []),
