@@ -31,8 +31,10 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
     types: { getTypeParser: parserOf },
   });
-  // Without a listener, an idle connection that the server closes ends the process.
+  // Without a listener, a connection that the server closes ends the process: the pool listens to idle ones only, and
+  // hands on what it hears.
   pool.on("error", (error) => options.log.warn({ err: error }, "an idle database connection was lost"));
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
