@@ -8,7 +8,6 @@ const SOCKET = new Set([
   "ENETUNREACH",
   "ENOTFOUND",
   "EAI_AGAIN",
-  "ENOENT",
 ]);
 
 /** Connection exceptions; the server is stopping, recovering or starting; it has no connection left. */
@@ -22,5 +21,8 @@ const DRIVER =
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : null;
-  return code === null ? DRIVER.test(error.message) : SOCKET.has(code) || SERVER.test(code);
+  if (code === null) return DRIVER.test(error.message);
+  // A stopped server takes its Unix socket with it; any other missing file is a mistake of ours.
+  if (code === "ENOENT") return "syscall" in error && error.syscall === "connect";
+  return SOCKET.has(code) || SERVER.test(code);
 }

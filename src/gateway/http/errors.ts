@@ -23,9 +23,10 @@ export function renderErrors(app: HttpServer, log: Log): void {
   app.setNotFoundHandler((_request, reply) => send(reply, new CountersignError("not_found")));
 }
 
-/** What fastify refuses before there is a route: an address that cannot be decoded, for one. */
-export function renderFrameworkError(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  void send(reply, new CountersignError("bad_request", "The address is not valid."));
+/** What fastify refuses before there is a route: an address that cannot be decoded, or whose id is longer than any. */
+export function renderFrameworkError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  const unreadable = error.code === "FST_ERR_BAD_URL";
+  void send(reply, unreadable ? refuse("bad_request", "The address is not valid.")() : refuse("not_found")());
 }
 
 const send = (reply: FastifyReply, { status, code, message }: CountersignError): FastifyReply =>
@@ -62,25 +63,33 @@ const PARTS: Readonly<Record<string, string>> = { body: "body", querystring: "qu
 /** One sentence that names the field. An id of a shape no id has is an id nothing is under. */
 function toInvalid(context: string | undefined, invalid: Invalid): CountersignError {
   if (context === "params") return new CountersignError("not_found");
-  const { keyword, params } = invalid;
-  const at = invalid.instancePath.slice(1).split("/").filter(Boolean);
-  const about = (field: unknown, what: string) => {
-    const path = [...at, ...(field === undefined ? [] : [String(field)])].join(".");
-    return new CountersignError("bad_request", `${PARTS[context ?? ""] ?? "request"}: ${path}${path && " "}${what}.`);
-  };
+  const { field, what } = describe(invalid);
+  const path = [...invalid.instancePath.split("/").filter(Boolean), ...(field === undefined ? [] : [field])].join(".");
+  const part = PARTS[context ?? ""] ?? "request";
+  return new CountersignError("bad_request", path === "" ? `The ${part} ${what}.` : `${part}: ${path} ${what}.`);
+}
+
+function describe({ keyword, params, message }: Invalid): { field?: string; what: string } {
   switch (keyword) {
     case "required":
-      return about(params["missingProperty"], "is missing");
+      return { field: String(params["missingProperty"]), what: "is missing" };
     case "additionalProperties":
-      return about(params["additionalProperty"], "is not known here");
+      return { field: String(params["additionalProperty"]), what: "is not known here" };
+    case "type":
+      return { what: `must be ${params["type"] === "string" ? "a" : "an"} ${String(params["type"])}` };
     case "enum":
-      return about(undefined, `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`);
+      return { what: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` };
+    case "minLength":
+      return { what: "must not be empty" };
+    case "maxLength":
+      return { what: `must be at most ${String(params["limit"])} characters` };
+    case "minimum":
+      return { what: `must be at least ${String(params["limit"])}` };
+    case "maximum":
+      return { what: `must be at most ${String(params["limit"])}` };
     case "pattern":
-      return about(
-        undefined,
-        params["pattern"] === SOME_WORD ? "must not be blank" : "holds a character that is not allowed",
-      );
+      return { what: params["pattern"] === SOME_WORD ? "must not be blank" : "holds a character that is not allowed" };
     default:
-      return about(undefined, invalid.message ?? "is not valid");
+      return { what: message ?? "is not valid" };
   }
 }

@@ -60,11 +60,15 @@ export const events: Routes = (deps) => async (app) => {
       const read = (seq: number) => listEvents(deps.core, id, seq, FOLLOW_PAGE);
       // Says now that there is no such session; a stream that has begun cannot.
       await read(from);
-      return reply
-        .type("text/event-stream")
-        .header("cache-control", "no-store")
-        .header("x-accel-buffering", "no")
-        .send(deps.followers.follow(reply.raw, from, read));
+      return (
+        reply
+          .type("text/event-stream")
+          .header("cache-control", "no-store")
+          .header("x-accel-buffering", "no")
+          // A connection that stays open after its stream would keep the server from closing for over a minute.
+          .header("connection", "close")
+          .send(deps.followers.follow(reply.raw, from, read))
+      );
     },
   );
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
+import { Type } from "@sinclair/typebox";
 import { packageRoot } from "../../core/packageRoot.ts";
 import type { HttpServer } from "./server.ts";
 
@@ -12,8 +13,16 @@ export const ALIAS_PATH = "/api/managed-agents";
 export async function serveOpenApi(app: HttpServer): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { version: string };
   await app.register(swagger, documentOf(version));
-  app.get(`${BASE_PATH}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
+  app.get(`${BASE_PATH}/openapi.json`, { schema: SELF }, async () => app.swagger());
 }
+
+const SELF = {
+  operationId: "getOpenApi",
+  summary: "This document",
+  tags: ["openapi"],
+  security: [],
+  response: { 200: Type.Object({}, { additionalProperties: true, description: "OpenAPI 3.1." }) },
+};
 
 const documentOf = (version: string): FastifyDynamicSwaggerOptions => ({
   openapi: {

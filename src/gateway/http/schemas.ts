@@ -65,7 +65,7 @@ const Person = Type.Object({
   name: Type.Optional(Type.String()),
 });
 
-export const Turn = Type.Object({
+const Turn = Type.Object({
   id: Type.String(),
   status: TurnStatus,
   outcome: nullable(oneOf(["text", "question"])),
@@ -74,6 +74,10 @@ export const Turn = Type.Object({
   settledAt: nullable(time()),
   error: Type.Optional(ErrorView),
 });
+
+export const TurnBody = Type.Object({ turn: Turn }, { description: "The turn, as it is now." });
+
+const PAGE = "A page, newest first; `nextCursor` is null on the last one.";
 
 const summary = {
   id: Type.String(),
@@ -97,10 +101,13 @@ const summary = {
   updatedAt: time(),
 };
 
-export const SessionSummary = Type.Object(summary);
-export const SessionList = Type.Object({ sessions: list(SessionSummary), nextCursor: nullable(Type.String()) });
+const SessionSummary = Type.Object(summary);
+export const SessionList = Type.Object(
+  { sessions: list(SessionSummary), nextCursor: nullable(Type.String()) },
+  { description: PAGE },
+);
 
-export const Session = Type.Object({
+const session = {
   ...summary,
   question: nullable(
     Type.Object({
@@ -115,9 +122,10 @@ export const Session = Type.Object({
     lastSettledTurn: nullable(Type.Object({ id: Type.String(), status: TurnStatus })),
   }),
   turns: list(Turn),
-});
+};
+export const Session = Type.Object(session, { description: "The session, with its newest 20 turns." });
 
-export const Event = Type.Object({
+const Event = Type.Object({
   seq: Type.Integer({ minimum: 1 }),
   id: Type.String(),
   timestamp: time(),
@@ -150,12 +158,12 @@ const decision = {
   createdAt: time(),
 };
 
-export const DecisionList = Type.Object({
-  decisions: list(Type.Object(decision)),
-  nextCursor: nullable(Type.String()),
-});
+export const DecisionList = Type.Object(
+  { decisions: list(Type.Object(decision)), nextCursor: nullable(Type.String()) },
+  { description: PAGE },
+);
 
-export const Decision = Type.Object({
+const detail = {
   ...decision,
   attempts: list(
     Type.Object({
@@ -167,4 +175,5 @@ export const Decision = Type.Object({
       evidence: Type.Unknown({ description: "A report that came after the attempt was given up." }),
     }),
   ),
-});
+};
+export const Decision = Type.Object(detail, { description: "The decision, with every attempt to carry it out." });

@@ -40,13 +40,19 @@ export function createServer(log: Log): HttpServer {
   return app;
 }
 
-/** Clients send `content-type: application/json` also with no body at all; that is no body, not a broken one. */
+/**
+ * Clients send `content-type: application/json` also with no body at all; that is no body, not a broken one. Where a
+ * body is wanted, none is an empty one: what is then missing is named.
+ */
 function acceptJson(app: HttpServer): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "") done(null, undefined);
     else parse(request, body, done);
+  });
+  app.addHook("preValidation", async (request) => {
+    if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
   });
 }
 

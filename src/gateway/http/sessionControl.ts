@@ -4,7 +4,7 @@ import { endSession } from "../../core/flow/endSession.ts";
 import { interrupt } from "../../core/flow/interrupt.ts";
 import { getSession, toTurnView } from "../../core/flow/views.ts";
 import type { Routes } from "./routes.ts";
-import { failures, IdParams, Session, Turn, text, words } from "./schemas.ts";
+import { failures, IdParams, Session, TurnBody, text, words } from "./schemas.ts";
 
 const Answer = Type.Object({
   questionId: text(1, 100),
@@ -23,7 +23,7 @@ export const sessionControl: Routes = (deps) => async (app) => {
         tags: ["sessions"],
         params: IdParams,
         body: Answer,
-        response: { 202: Type.Object({ turn: Turn }), ...failures(400, 404, 409, 413) },
+        response: { 202: TurnBody, ...failures(400, 404, 409, 413) },
       },
     },
     async ({ params, body: { questionId, text, value } }, reply) => {

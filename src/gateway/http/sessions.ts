@@ -24,7 +24,10 @@ const NewSession = Type.Object({
   idempotencyKey: Type.Optional(text(1, 255)),
 });
 
-const Created = Type.Object({ session: Session, deployment: Type.Object({ id: Type.String() }) });
+const Created = Type.Object(
+  { session: Session, deployment: Type.Object({ id: Type.String() }) },
+  { description: "The session, and the deployment it stays on." },
+);
 
 const LABEL = "label.";
 

@@ -4,7 +4,7 @@ import { type Json, toJson } from "../../core/domain/json.ts";
 import { submitTurn } from "../../core/flow/queueTurn.ts";
 import { toTurnView } from "../../core/flow/views.ts";
 import type { Routes } from "./routes.ts";
-import { failures, IdempotencyHeader, IdParams, Turn, TurnMode, text } from "./schemas.ts";
+import { failures, IdempotencyHeader, IdParams, TurnBody, TurnMode, text } from "./schemas.ts";
 
 const NewTurn = Type.Object({
   input: Type.String({ minLength: 1, description: "What the agent is told." }),
@@ -12,8 +12,6 @@ const NewTurn = Type.Object({
   mode: Type.Optional(TurnMode),
   idempotencyKey: Type.Optional(text(1, 255)),
 });
-
-const Queued = Type.Object({ turn: Turn });
 
 export const turns: Routes = (deps) => async (app) => {
   app.post(
@@ -28,7 +26,7 @@ export const turns: Routes = (deps) => async (app) => {
         params: IdParams,
         headers: IdempotencyHeader,
         body: NewTurn,
-        response: { 200: Queued, 202: Queued, ...failures(400, 404, 409, 413) },
+        response: { 200: TurnBody, 202: TurnBody, ...failures(400, 404, 409, 413) },
       },
     },
     async ({ params, body, headers }, reply) => {

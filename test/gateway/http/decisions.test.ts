@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finishAttempt, startAttempt } from "../../../src/core/store/decisions.ts";
-import { createSetting, proposeSomething, type Setting } from "./setting.ts";
+import { type Body, createSetting, proposeSomething, type Setting } from "./setting.ts";
 
 let setting: Setting;
 
@@ -53,7 +53,7 @@ describe("GET /decisions", () => {
     const made = [await proposeSomething(setting), await proposeSomething(setting), await proposeSomething(setting)];
     const newest = made.map((d) => d.id).reverse();
     await setting.post(`/decisions/${newest[1]}/reject`, { by });
-    const idsOf = (body: { decisions: { id: string }[] }) => body.decisions.map((d) => d.id);
+    const idsOf = ({ decisions }: Body) => decisions.map((d) => d.id);
     const page = await setting.get("/decisions?limit=1");
     expect(idsOf(page.body)).toEqual([newest[0]]);
     const next = await setting.get(`/decisions?limit=2&cursor=${page.body.nextCursor}`);
@@ -85,7 +85,7 @@ describe("POST /decisions/:id/approve", () => {
     for (const { body } of answers.filter((a) => a.status === 409)) {
       expect(body.error).toEqual({
         code: "decision_already_made",
-        message: `Already decided by ${winner.decidedBy.name}: it is ${winner.status}.`,
+        message: `Already decided by ${winner?.decidedBy?.name}: it is ${winner?.status}.`,
       });
     }
   });

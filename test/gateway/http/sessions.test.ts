@@ -81,8 +81,8 @@ describe("GET /sessions", () => {
     let cursor = "";
     do {
       const { body } = await setting.get(`/sessions?label.run=pages&limit=2${cursor && `&cursor=${cursor}`}`);
-      seen.push(...body.sessions.map((s: { id: string }) => s.id));
-      expect(body.sessions.every((s: { labels: object }) => "run" in s.labels)).toBe(true);
+      seen.push(...body.sessions.map((s) => s.id));
+      expect(body.sessions.every((s) => "run" in s.labels)).toBe(true);
       cursor = body.nextCursor ?? "";
       await setting.post("/sessions", { agentId: "support", labels });
     } while (cursor);
@@ -113,7 +113,7 @@ describe("GET /sessions/:id", () => {
       queued: 1,
       lastSettledTurn: { id: first, status: "failed" },
     });
-    expect(body.turns.map((t: { id: string }) => t.id)).toEqual([third, second, first]);
+    expect(body.turns.map((t) => t.id)).toEqual([third, second, first]);
     expect(body.turns[2]).toEqual({
       id: first,
       status: "failed",
@@ -130,7 +130,7 @@ describe("GET /sessions/:id", () => {
     const made: string[] = [];
     for (let i = 0; i < 21; i++) made.unshift(await newTurn(setting, id));
     const { body } = await setting.get(`/sessions/${id}`);
-    expect(body.turns.map((t: { id: string }) => t.id)).toEqual(made.slice(0, 20));
+    expect(body.turns.map((t) => t.id)).toEqual(made.slice(0, 20));
   });
 
   it("Q1 shows the open question", async () => {

@@ -1,9 +1,18 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { SessionEvent } from "../../../src/core/domain/event.ts";
 import { type AgentManifest, DEFAULT_APPROVALS, type Deployment } from "../../../src/core/domain/manifest.ts";
 import type { Core } from "../../../src/core/flow/core.ts";
 import { createSession } from "../../../src/core/flow/createSession.ts";
 import { deploy } from "../../../src/core/flow/deploy.ts";
 import { submitTurn } from "../../../src/core/flow/queueTurn.ts";
+import type {
+  DecisionSummary,
+  DecisionView,
+  ErrorView,
+  SessionSummary,
+  SessionView,
+  TurnView,
+} from "../../../src/core/flow/views.ts";
 import type { Log, Wake } from "../../../src/core/ports.ts";
 import { insertDecision } from "../../../src/core/store/decisions.ts";
 import { insertQuestion } from "../../../src/core/store/questions.ts";
@@ -38,10 +47,22 @@ export const DEPLOYMENT: Deployment = {
   files: [{ path: "agents/support/agent.js", content: new TextEncoder().encode("export default () => ''") }],
 };
 
+/** Every field an answer may have; a test reads those of the route it called. */
+export interface Body extends Omit<SessionView, "status">, Pick<DecisionView, "decidedBy" | "input"> {
+  readonly status: string;
+  readonly session: SessionView;
+  readonly deployment: { readonly id: string };
+  readonly turn: TurnView;
+  readonly sessions: readonly SessionSummary[];
+  readonly decisions: readonly DecisionSummary[];
+  readonly events: readonly SessionEvent[];
+  readonly nextCursor: string | null;
+  readonly error: ErrorView;
+}
+
 export interface Answered {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  readonly body: any;
+  readonly body: Body;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
@@ -83,7 +104,7 @@ export async function createSetting(
       headers: { "x-api-key": API_KEY, ...headers },
       ...(body !== undefined && { payload: body as object }),
     });
-    return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    return { status: answer.statusCode, body: answer.json<Body>(), headers: answer.headers };
   };
   return {
     db,
