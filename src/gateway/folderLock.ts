@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "../core/domain/errors.ts";
@@ -15,7 +16,7 @@ export interface FolderLock {
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, "owner");
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
   const mine = `${process.pid} ${processStart(process.pid)}`;
   await writeFile(draft, mine, { mode: 0o600 });
   try {
@@ -41,7 +42,7 @@ async function dropStale(path: string, folder: string): Promise<void> {
     );
   }
   // Moved aside rather than deleted: what another process puts there meanwhile is seen, and put back.
-  const aside = `${path}.stale.${process.pid}`;
+  const aside = `${path}.${randomBytes(6).toString("hex")}.stale`;
   if (!(await made(rename(path, aside)))) return;
   if ((await contentOf(aside)) !== owner) await made(link(aside, path));
   await rm(aside, { force: true });
