@@ -15,7 +15,7 @@ export const DELIVERY_INPUTS = ["claim", "accepted", "refused", "dropped", "lost
 export type DeliveryInput = (typeof DELIVERY_INPUTS)[number];
 
 const TRANSITIONS: Record<DeliveryStatus, Partial<Record<DeliveryInput, DeliveryStatus>>> = {
-  queued: { claim: "sending", dropped: "dead" },
+  queued: { claim: "sending" },
   sending: { accepted: "sent", refused: "queued", dropped: "dead", lost: "unknown" },
   sent: {},
   unknown: { found: "sent", absent: "queued", dropped: "dead" },

@@ -39,6 +39,7 @@ export interface OpenCall extends HistoryCall {
 }
 
 interface Step {
+  readonly turnId: string;
   readonly text: string;
   readonly reasoning?: Json;
   readonly calls: readonly OpenCall[];
@@ -77,6 +78,12 @@ export function foldHistory(events: readonly SessionEvent[]): { history: History
       case "tool.failed":
         step?.results.set(String(data.callId), toResult(data, event.type === "tool.failed"));
         break;
+      case "turn.completed":
+      case "turn.failed":
+      case "turn.cancelled":
+        // Nobody resumes a turn that has ended, so nothing of it is open.
+        if (step !== null && event.turnId === step.turnId) step = null;
+        break;
       default:
         break;
     }
@@ -90,6 +97,7 @@ function toStep(data: EventData, turnId: string): Step {
   const calls = (data.calls ?? []) as unknown as (HistoryCall & { malformed?: string })[];
   const messageId = String(data.messageId);
   return {
+    turnId,
     text: typeof data.text === "string" ? data.text : "",
     ...(data.reasoning !== undefined && { reasoning: data.reasoning }),
     calls: calls.map((call) => ({ ...call, messageId, turnId })),

@@ -57,23 +57,31 @@ function refuse(core: WorkerCore, decision: Decision): Promise<void> {
     const failed = await refuseStart(db, decision.id);
     if (failed && session) return reportOutcome(core, db, session, failed);
     const kept = await refuseAgain(db, decision.id);
-    return kept ? redrawCard(core, db, kept) : [];
+    if (!kept) return [];
+    const { id, turnId, callId, tool, attempt } = kept;
+    const data = { decisionId: id, callId, tool, attempt, code: "needs_reapproval" };
+    await appendEvents(db, { sessionId: kept.sessionId, events: [{ type: "approval.unconfirmed", turnId, data }] });
+    return redrawCard(core, db, kept);
   });
 }
 
 /** Transaction A: from here on a lost worker means unconfirmed. */
-function start(core: WorkerCore, { id, sessionId }: Decision): Promise<Attempt | null> {
-  return withTx(core.pool, async (db) => {
+async function start(core: WorkerCore, { id, sessionId }: Decision): Promise<Attempt | null> {
+  const started = await withTx(core.pool, async (db) => {
     await lockSession(db, sessionId);
     const attempt = await startAttempt(db, id, core.limits.leaseMs);
     if (!attempt) return null;
     const { turnId, callId, tool, attempt: number } = attempt.decision;
-    await appendEvents(db, {
-      sessionId,
-      events: [{ type: "approval.applying", turnId, data: { decisionId: id, callId, tool, attempt: number } }],
-    });
-    return attempt;
+    const by = attempt.authorisedBy;
+    const data = { decisionId: id, callId, tool, attempt: number, ...(by && { by: { ...by } }) };
+    await appendEvents(db, { sessionId, events: [{ type: "approval.applying", turnId, data }] });
+    // A first attempt stands under a card without buttons already; here one still offers to run it again (A9).
+    const wakes = number > 1 ? await redrawCard(core, db, attempt.decision) : [];
+    return { attempt, wakes };
   });
+  if (!started) return null;
+  await core.ring(started.wakes);
+  return started.attempt;
 }
 
 async function carryOut(core: WorkerCore, decision: Decision): Promise<InvokeResult> {

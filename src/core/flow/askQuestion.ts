@@ -5,13 +5,12 @@ import { boundSteering } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
 import type { Option, OutboundMessage } from "../domain/message.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
-import { appendEvents } from "../store/events.ts";
 import { insertQuestion } from "../store/questions.ts";
 import { cancelQueued } from "../store/turns.ts";
 import type { WorkerCore } from "./core.ts";
 import { insertProposals, type Proposal } from "./propose.ts";
 import { answer } from "./say.ts";
-import { settleTurn } from "./settleTurn.ts";
+import { settledCall, settleTurn } from "./settleTurn.ts";
 import type { TurnAtWork } from "./turnAtWork.ts";
 
 /** Ends the turn with a question (Q1); chat posts that queued up in the meantime become its steering (S2, Q3). */
@@ -29,31 +28,35 @@ export async function askQuestion(
   const deliveryId = session.conversation ? newDeliveryId(core.ids) : null;
   await settleTurn(core, turn, {
     settlement: { status: "completed", outcome: "question" },
-    events: [
-      ...closing,
-      ...proposals.flatMap((p) => p.events),
-      {
-        type: "question.asked",
-        turnId: turn.id,
-        data: {
-          questionId: id,
-          callId: call.callId,
-          text: question.text,
-          options: question.options as unknown as Json,
-        },
-      },
-    ],
-    also: async (db, locked) => {
-      const proposing = await insertProposals(db, at, proposals);
+    also: async (db, locked, ending) => {
+      const wakes = await insertProposals(db, at, proposals);
+      const proposed = proposals.flatMap((p) => p.events);
+      if (ending.status === "cancelled") {
+        const others = closing.filter((event) => event.data.callId !== call.callId);
+        return { events: [...others, ...proposed, settledCall(turn.id, call, ending)], wakes };
+      }
       const steers = await cancelQueued(db, session.id, "chat");
-      await appendEvents(db, {
-        sessionId: session.id,
-        events: steers.map((steer) => ({
-          type: "turn.cancelled",
-          turnId: steer.id,
-          data: { reason: "steering", into: id },
-        })),
-      });
+      const events: NewEvent[] = [
+        ...closing,
+        ...proposed,
+        ...steers.map(
+          (steer): NewEvent => ({
+            type: "turn.cancelled",
+            turnId: steer.id,
+            data: { reason: "steering", into: id },
+          }),
+        ),
+        {
+          type: "question.asked",
+          turnId: turn.id,
+          data: {
+            questionId: id,
+            callId: call.callId,
+            text: question.text,
+            options: question.options as unknown as Json,
+          },
+        },
+      ];
       await insertQuestion(db, {
         id,
         sessionId: session.id,
@@ -64,7 +67,7 @@ export async function askQuestion(
         steering: boundSteering(steers.map((s) => ({ text: s.input.text ?? "", receivedAt: s.createdAt }))),
         deliveryId,
       });
-      if (!deliveryId || !locked.conversation) return proposing;
+      if (!deliveryId || !locked.conversation) return { events, wakes };
       const { conversation } = locked;
       await insertDeliveries(
         db,
@@ -78,7 +81,7 @@ export async function askQuestion(
           edits: null,
         })),
       );
-      return [...proposing, { kind: "deliver", id: session.id }];
+      return { events, wakes: [...wakes, { kind: "deliver", id: session.id }] };
     },
   });
 }

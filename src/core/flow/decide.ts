@@ -5,7 +5,14 @@ import type { Decision } from "../domain/decision.ts";
 import { CountersignError, type ErrorCode } from "../domain/errors.ts";
 import type { Person } from "../domain/message.ts";
 import type { Wake } from "../ports.ts";
-import { approveDecision, authoriseAgain, expireDecision, findDecision, rejectDecision } from "../store/decisions.ts";
+import {
+  approveDecision,
+  authoriseAgain,
+  expireDecision,
+  findAgainBy,
+  findDecision,
+  rejectDecision,
+} from "../store/decisions.ts";
 import { appendEvents } from "../store/events.ts";
 import { lockSession } from "../store/sessions.ts";
 import { redrawCard } from "./card.ts";
@@ -35,7 +42,8 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
   const session = known && (await lockSession(db, known.sessionId));
   if (!known || !session) return refused("not_found");
   // Over the API the key's holder vouches for `by` (A7); in chat the platform does, and only deciders count.
-  if (word.by.provider !== "api" && !mayDecide(known, word.by)) return refused("decision_not_yours");
+  if (word.by.provider !== "api" && !mayDecide(known, word.by, session.conversation))
+    return refused("decision_not_yours");
 
   const card = word.card ?? known.cardDigest;
   switch (word.verb) {
@@ -58,9 +66,12 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
       return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected) };
     }
     case "run-again": {
-      const again = await authoriseAgain(db, known.id, word.by);
-      if (!again) return lost(core, db, known.id, card);
-      return { ok: true, decision: again, wakes: [{ kind: "apply", id: again.id }] };
+      const again = await authoriseAgain(db, known.id, word.by, card);
+      if (again) return { ok: true, decision: again, wakes: [{ kind: "apply", id: again.id }] };
+      const by = await findAgainBy(db, known.id);
+      return by
+        ? refused("decision_already_made", `Already being run again, by ${nameOf(by)}.`)
+        : lost(core, db, known.id, card);
     }
   }
 }
@@ -79,6 +90,8 @@ const decidedData = (decision: Decision) => ({
   ...(decision.decidedBy && { by: { ...decision.decidedBy } }),
 });
 
+const nameOf = (person: Person): string => person.name ?? person.userId;
+
 function refused(code: ErrorCode, message?: string): Decided {
   return { ok: false, code, message: message ?? new CountersignError(code).message, wakes: [] };
 }
@@ -93,12 +106,9 @@ async function lost(core: Core, db: Db, id: string, card: string): Promise<Decid
   }
   const now = await findDecision(db, id);
   if (!now) return refused("not_found");
-  if (now.status === "pending") {
-    return now.cardDigest.startsWith(card)
-      ? refused("decision_already_made", "Nothing runs yet; decide on its card first.")
-      : refused("decision_changed");
-  }
+  if (!now.cardDigest.startsWith(card)) return refused("decision_changed");
+  if (now.status === "pending") return refused("decision_already_made", "Nothing ran yet; decide on its card first.");
   if (now.status === "expired") return refused("decision_expired");
-  const who = now.decidedBy ? (now.decidedBy.name ?? now.decidedBy.userId) : "somebody";
+  const who = now.decidedBy ? nameOf(now.decidedBy) : "somebody";
   return refused("decision_already_made", `Already decided by ${who}: it is ${now.status}.`);
 }

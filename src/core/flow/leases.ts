@@ -45,7 +45,8 @@ export interface LeasesOptions {
 }
 
 export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOptions): Leases {
-  const held = { turn: new Map<string, Hold>(), attempt: new Map<string, Hold>() };
+  // By fence: a row this worker lost and claimed again is held twice until the first of the two has stopped.
+  const held = { turn: new Map<number, Hold>(), attempt: new Map<number, Hold>() };
   const running = new Set<Promise<unknown>>();
   let closed = false;
   let beating: Promise<void> | null = null;
@@ -54,9 +55,10 @@ export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOpti
     const turns = [...held.turn.values()];
     const attempts = [...held.attempt.values()];
     if (turns.length > 0) {
-      const kept = new Map((await renewTurns(deps.pool, turns, options.leaseMs)).map((t) => [t.id, t.cancelRequested]));
+      const renewed = await renewTurns(deps.pool, turns, options.leaseMs);
+      const kept = new Map(renewed.map((t) => [t.fence, t.cancelRequested]));
       for (const hold of turns) {
-        const cancel = kept.get(hold.id);
+        const cancel = kept.get(hold.fence);
         if (cancel === undefined) hold.stop.abort(reason("lost"));
         else if (cancel) hold.stop.abort(reason("cancelled"));
       }
@@ -81,14 +83,14 @@ export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOpti
   return {
     async hold(kind, claim, work) {
       const hold: Hold = { id: claim.id, fence: claim.fence, stop: new AbortController() };
-      held[kind].set(claim.id, hold);
+      held[kind].set(claim.fence, hold);
       const done = work(hold.stop.signal);
       running.add(done);
       try {
         return await done;
       } finally {
         running.delete(done);
-        if (held[kind].get(claim.id) === hold) held[kind].delete(claim.id);
+        held[kind].delete(claim.fence);
       }
     },
     beat,

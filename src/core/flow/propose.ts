@@ -39,7 +39,8 @@ export async function propose(
   if (!deployment || !declared) return { ...none, refused: "tool_unknown" };
   const rule = ruleOf(deployment.manifest, call.tool);
   const { conversation } = session;
-  if (!conversation || !somebodyMayDecide({ person: turn.person, rule })) return { ...none, refused: "nobody_to_ask" };
+  if (!conversation || !somebodyMayDecide({ person: turn.person, rule }, conversation))
+    return { ...none, refused: "nobody_to_ask" };
 
   const id = newId(core.ids, "dec");
   const input = JSON.stringify(call.input);
@@ -93,7 +94,7 @@ export async function propose(
       },
     ],
     insert: async (db) => {
-      await insertDecision(db, decision);
+      if (!(await insertDecision(db, decision))) return;
       await insertDeliveries(db, [
         {
           id: deliveryId,

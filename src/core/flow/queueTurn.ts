@@ -84,7 +84,10 @@ export function submitTurn(
     if (running) {
       await appendEvents(db, {
         sessionId: session.id,
-        events: [{ type: "turn.interrupted", turnId: running, data: { by: turn.id } }],
+        events: [
+          { type: "turn.interrupted", turnId: running, data: { by: turn.id } },
+          { type: "session.status_changed", data: { status: "stopping" } },
+        ],
         status: "stopping",
       });
     }

@@ -15,7 +15,7 @@ import { matchOption, type Question } from "../domain/question.ts";
 import type { Session } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
-import { recordReceived } from "../store/inbox.ts";
+import { assignReceived, recordReceived } from "../store/inbox.ts";
 import { findOpenQuestion, findQuestion } from "../store/questions.ts";
 import { insertPerson, lockOpenThread, lockSession, ownsPost } from "../store/sessions.ts";
 import { chosen, recordAnswer } from "./answerQuestion.ts";
@@ -67,6 +67,7 @@ async function receiveMessage(core: Core, db: Client, message: InboundMessage): 
     (await openSession(db, { id: sessionId, agentId: null, source: "channel", conversation })) ??
     (await lockOpenThread(db, threadKey(conversation), personKey(message.person)))?.session;
   if (!session) throw new Error("a thread's session ended while a message for it came in");
+  if (session.id !== sessionId) await assignReceived(db, message.dedupe, session.id);
   if (!bound?.talks) await insertPerson(db, session.id, personKey(message.person));
 
   const channel = { ...conversation, userId: message.person.userId };

@@ -1,8 +1,10 @@
+import { isOutage } from "../db/outage.ts";
 import { withTx } from "../db/withTx.ts";
-import { CountersignError, ERRORS, type ErrorCode } from "../domain/errors.ts";
+import { CountersignError, type ErrorCode } from "../domain/errors.ts";
 import type { NewEvent } from "../domain/event.ts";
 import { foldHistory, type OpenCall } from "../domain/history.ts";
 import { newId } from "../domain/ids.ts";
+import { inputText } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
 import type { Session } from "../domain/session.ts";
 import { type ClaimedTurn, MAX_TURN_STEPS } from "../domain/turn.ts";
@@ -15,7 +17,7 @@ import type { WorkerCore } from "./core.ts";
 import { stopReason } from "./leases.ts";
 import { runCalls } from "./runCalls.ts";
 import { answer, showStatus } from "./say.ts";
-import { handBack, settleTurn } from "./settleTurn.ts";
+import { failureMessage, handBack, settleTurn } from "./settleTurn.ts";
 import { commitEvents, heldBy, remember, type TurnAtWork } from "./turnAtWork.ts";
 
 /** Runs a session's turns, one after another, until none is left to start (S2). */
@@ -33,10 +35,9 @@ function claim(core: WorkerCore, sessionId: string): Promise<{ session: Session;
     const session = await lockSession(db, sessionId);
     const turn = session && (await claimNextTurn(db, sessionId, core.limits.leaseMs));
     if (!turn) return null;
-    const started: NewEvent =
-      turn.attempt === 1
-        ? { type: "turn.started", turnId: turn.id, data: {} }
-        : { type: "runtime.resumed", turnId: turn.id, data: { attempt: turn.attempt } };
+    const started: NewEvent = turn.resumed
+      ? { type: "runtime.resumed", turnId: turn.id, data: { attempt: turn.attempt } }
+      : { type: "turn.started", turnId: turn.id, data: {} };
     const events: NewEvent[] = [started, { type: "session.status_changed", data: { status: "running" } }];
     await appendEvents(db, { sessionId, events, status: "running" });
     return { session, turn };
@@ -136,7 +137,7 @@ async function takeSteers(core: WorkerCore, at: TurnAtWork): Promise<void> {
     await lockSession(db, sessionId);
     const steers = await cancelQueued(db, sessionId, "steers");
     const events = steers.flatMap((steer): NewEvent[] => [
-      { type: "turn.steered", turnId: at.turn.id, data: { text: steer.input.text ?? "", from: steer.id } },
+      { type: "turn.steered", turnId: at.turn.id, data: { text: inputText(steer.input), from: steer.id } },
       { type: "turn.cancelled", turnId: steer.id, data: { reason: "steered", into: at.turn.id } },
     ]);
     const kept = events.length === 0 || (await appendEvents(db, { sessionId, events, heldBy: heldBy(at) }));
@@ -167,10 +168,11 @@ async function settleFailure(core: WorkerCore, turn: ClaimedTurn, signal: AbortS
   const stopped = stopReason(signal);
   if (stopped === "lost") return;
   if (stopped === "closing") return handBack(core, turn);
+  // The turn is well: once its lease is over, a worker that has its database resumes it.
+  if (isOutage(error)) throw error;
   const { open } = foldHistory(await readAllEvents(core.pool, turn.sessionId));
   if (stopped === "cancelled") {
-    const messages = [{ kind: "text", text: "Stopped." }] as const;
-    await settleTurn(core, turn, { settlement: { status: "cancelled" }, open, messages });
+    await settleTurn(core, turn, { settlement: { status: "cancelled" }, open });
     return;
   }
   const code: ErrorCode = error instanceof CountersignError ? error.code : "turn_failed";
@@ -178,6 +180,6 @@ async function settleFailure(core: WorkerCore, turn: ClaimedTurn, signal: AbortS
   await settleTurn(core, turn, {
     settlement: { status: "failed", errorCode: code },
     open,
-    messages: [{ kind: "text", text: `${ERRORS[code].message} (${code})` }],
+    messages: failureMessage(code),
   });
 }

@@ -2,14 +2,14 @@ import type { Client, Db } from "../db/pool.ts";
 import { withTx } from "../db/withTx.ts";
 import { ERRORS, type ErrorCode } from "../domain/errors.ts";
 import type { NewEvent } from "../domain/event.ts";
-import type { OpenCall } from "../domain/history.ts";
+import { foldHistory, type OpenCall } from "../domain/history.ts";
 import type { OutboundMessage } from "../domain/message.ts";
-import type { Session } from "../domain/session.ts";
+import { isOpen, type Session } from "../domain/session.ts";
 import type { ClaimedTurn } from "../domain/turn.ts";
 import type { Wake } from "../ports.ts";
-import { appendEvents } from "../store/events.ts";
+import { appendEvents, readAllEvents } from "../store/events.ts";
 import { lockSession } from "../store/sessions.ts";
-import { failQueuedTurn, handBackTurn, settleTurn as markSettled, type Settlement } from "../store/turns.ts";
+import { handBackTurn, settleTurn as markSettled, type Settlement, settleQueuedTurn } from "../store/turns.ts";
 import type { Core, WorkerCore } from "./core.ts";
 import { say } from "./say.ts";
 
@@ -19,33 +19,33 @@ export interface TurnEnd {
   readonly events?: readonly NewEvent[];
   /** Calls that will never have a result (S6). */
   readonly open?: readonly OpenCall[];
-  /** What the thread is told. */
+  /** What the thread is told, unless the turn is cancelled: then it is told that. */
   readonly messages?: readonly OutboundMessage[];
-  /** More rows of the same transaction. */
-  readonly also?: (db: Client, session: Session) => Promise<Wake[]>;
+  /** More rows of the same transaction, told how the turn ends, and what they put into the log behind `events`. */
+  readonly also?: (
+    db: Client,
+    session: Session,
+    settlement: Settlement,
+  ) => Promise<{ readonly events: readonly NewEvent[]; readonly wakes: readonly Wake[] }>;
 }
 
 /**
- * Ends a turn under its fence, in one transaction: its last events, its terminal event, what the thread is told. False:
- * the turn is somebody else's and nothing was written.
+ * Ends a turn under its fence, in one transaction: its last events, its terminal event, what the thread is told. One
+ * that was asked to stop in the meantime ends as cancelled. False: the turn is somebody else's and nothing was written.
  */
 export async function settleTurn(core: WorkerCore, turn: ClaimedTurn, end: TurnEnd): Promise<boolean> {
   const wakes = await withTx(core.pool, async (db) => {
     const session = await lockSession(db, turn.sessionId);
-    if (!session || !(await markSettled(db, turn, end.settlement))) return null;
-    const also = end.also ? await end.also(db, session) : [];
-    const ended = session.status === "ended" || session.status === "failed";
-    await appendEvents(db, {
-      sessionId: session.id,
-      events: [
-        ...(end.events ?? []),
-        ...(end.open ?? []).map((call) => settledCall(turn.id, call, end.settlement)),
-        terminalEvent(turn.id, end.settlement),
-        ...(ended ? [] : [{ type: "session.status_changed", data: { status: "idle" } } as const]),
-      ],
-      ...(!ended && { status: "idle" as const }),
-    });
-    return [...also, ...(await say(core, db, session, end.messages ?? []))];
+    const settlement = session && (await markSettled(db, turn, end.settlement));
+    if (!settlement) return null;
+    const also = await end.also?.(db, session, settlement);
+    await close(db, session, turn.id, settlement, [
+      ...(end.events ?? []),
+      ...(also?.events ?? []),
+      ...(end.open ?? []).map((call) => settledCall(turn.id, call, settlement)),
+    ]);
+    const said = settlement.status === "cancelled" ? STOPPED : (end.messages ?? []);
+    return [...(also?.wakes ?? []), ...(await say(core, db, session, said))];
   });
   if (!wakes) return false;
   await core.ring(wakes);
@@ -61,35 +61,69 @@ export async function handBack(core: WorkerCore, turn: ClaimedTurn): Promise<voi
   if (handed) await core.ring([{ kind: "turn", id: turn.sessionId }]);
 }
 
-/** Fails a turn whose workers keep getting lost; part of the sweep's transaction, after it was requeued. */
-export async function abandonTurn(core: Core, db: Db, session: Session, turnId: string): Promise<Wake[]> {
-  const code = "turn_abandoned";
-  await failQueuedTurn(db, turnId, code);
+/**
+ * Ends a turn whose worker was lost, where nobody shall resume it: cancelled because it was asked to stop, or failed
+ * because its workers keep getting lost. Part of the sweep's transaction, after it was requeued.
+ */
+export async function settleLostTurn(
+  core: Core,
+  db: Db,
+  session: Session,
+  turnId: string,
+  settlement: { readonly status: "cancelled" } | { readonly status: "failed"; readonly errorCode: ErrorCode },
+): Promise<Wake[]> {
+  await settleQueuedTurn(db, turnId, settlement);
+  const { open } = foldHistory(await readAllEvents(db, session.id));
+  await close(
+    db,
+    session,
+    turnId,
+    settlement,
+    open.map((call) => settledCall(turnId, call, settlement)),
+  );
+  const said = settlement.status === "cancelled" ? STOPPED : failureMessage(settlement.errorCode);
+  return [{ kind: "turn", id: session.id }, ...(await say(core, db, session, said))];
+}
+
+const STOPPED: readonly OutboundMessage[] = [{ kind: "text", text: "Stopped." }];
+
+/** What the thread is told about a failed turn (S7). */
+export const failureMessage = (code: ErrorCode): readonly OutboundMessage[] => [
+  { kind: "text", text: `${ERRORS[code].message} (${code})` },
+];
+
+/** The end of a turn in the log; a session that has ended stays so. */
+async function close(
+  db: Db,
+  session: Session,
+  turnId: string,
+  settlement: Settlement,
+  events: readonly NewEvent[],
+): Promise<void> {
+  const lives = isOpen(session.status);
   await appendEvents(db, {
     sessionId: session.id,
     events: [
-      terminalEvent(turnId, { status: "failed", errorCode: code }),
-      { type: "session.status_changed", data: { status: "idle" } },
+      ...events,
+      terminalEvent(turnId, settlement),
+      ...(lives ? [{ type: "session.status_changed", data: { status: "idle" } } as const] : []),
     ],
-    status: "idle",
+    ...(lives && { status: "idle" as const }),
   });
-  return say(core, db, session, [{ kind: "text", text: ERRORS[code].message }]);
 }
 
-function settledCall(turnId: string, call: OpenCall, { status, errorCode }: Settlement): NewEvent {
-  const code: ErrorCode = errorCode ?? "tool_interrupted";
-  return {
-    type: "tool.failed",
-    turnId,
-    data: {
-      tool: call.tool,
-      callId: call.callId,
-      code,
-      message: ERRORS.tool_interrupted.message,
-      settledBy: `turn.${status}`,
-    },
-  };
-}
+/** Closes a call that will never have a result (S6). */
+export const settledCall = (turnId: string, { tool, callId }: OpenCall, { status }: Settlement): NewEvent => ({
+  type: "tool.failed",
+  turnId,
+  data: {
+    tool,
+    callId,
+    code: "tool_interrupted",
+    message: ERRORS.tool_interrupted.message,
+    settledBy: `turn.${status}`,
+  },
+});
 
 function terminalEvent(turnId: string, { status, outcome, errorCode }: Settlement): NewEvent {
   switch (status) {

@@ -12,7 +12,7 @@ import { withSweepLock } from "../store/sweepLock.ts";
 import { listLostTurns, listSleepingSessions, requeueLostTurn } from "../store/turns.ts";
 import type { WorkerCore } from "./core.ts";
 import { reportOutcome } from "./reportOutcome.ts";
-import { abandonTurn } from "./settleTurn.ts";
+import { settleLostTurn } from "./settleTurn.ts";
 
 /** What waits for this long without being taken had its wake lost. Longer than a wake takes under load. */
 const LATE_MS = 3_000;
@@ -35,9 +35,13 @@ export function sweep(core: WorkerCore): Promise<boolean> {
 async function sweepTurns(core: WorkerCore): Promise<void> {
   for (const { id, sessionId, attempt } of await listLostTurns(core.pool, BATCH)) {
     await inSession(core, sessionId, async (db, session) => {
-      if (!(await requeueLostTurn(db, id))) return [];
+      const lost = await requeueLostTurn(db, id);
+      if (!lost) return [];
       core.log.warn({ session: sessionId, turn: id, attempt }, "a turn's worker was lost");
-      if (attempt >= MAX_TURN_ATTEMPTS) return abandonTurn(core, db, session, id);
+      if (lost.cancelRequested) return settleLostTurn(core, db, session, id, { status: "cancelled" });
+      if (attempt >= MAX_TURN_ATTEMPTS) {
+        return settleLostTurn(core, db, session, id, { status: "failed", errorCode: "turn_abandoned" });
+      }
       await appendEvents(db, { sessionId, events: [{ type: "runtime.lost", turnId: id, data: { attempt } }] });
       return [{ kind: "turn", id: sessionId }];
     });

@@ -166,11 +166,11 @@ export async function rejectDecision(
 ): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
     `update decisions
-     set status = 'rejected', decided_at = countersign_now(), decided_by = $2::json, reason = $4, updated_at = countersign_now()
+     set status = 'rejected', decided_at = countersign_now(), decided_by = $2::json, reason = $4::json, updated_at = countersign_now()
      where id = $1 and status = 'pending' and (expires_at is null or expires_at > countersign_now())
        and starts_with(card_digest, $3)
      returning ${COLUMNS}`,
-    [id, JSON.stringify(by), cardPrefix, reason],
+    [id, JSON.stringify(by), cardPrefix, reason === null ? null : JSON.stringify(reason)],
   );
   return first(rows);
 }
@@ -186,18 +186,33 @@ export async function expireDecision(db: Db, id: string): Promise<Decision | nul
 }
 
 /** unconfirmed stays unconfirmed, and one named person asked for one more attempt. Null: somebody was first. */
-export async function authoriseAgain(db: Db, id: string, by: Person): Promise<Decision | null> {
+export async function authoriseAgain(db: Db, id: string, by: Person, cardPrefix: string): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
     `update decisions set again_by = $2::json, updated_at = countersign_now()
-     where id = $1 and status = 'unconfirmed' and again_by is null returning ${COLUMNS}`,
-    [id, JSON.stringify(by)],
+     where id = $1 and status = 'unconfirmed' and again_by is null and starts_with(card_digest, $3)
+     returning ${COLUMNS}`,
+    [id, JSON.stringify(by), cardPrefix],
   );
   return first(rows);
+}
+
+/** Who had it run again, while that waits or runs. Null: nobody. */
+export async function findAgainBy(db: Db, id: string): Promise<Person | null> {
+  const { rows } = await db.query<{ by: Person | null }>(
+    `select coalesce(d.again_by, a.authorised_by) as by
+     from decisions d
+     left join decision_attempts a on a.decision_id = d.id and a.attempt = d.attempt and a.attempt > 1 and d.status = 'applying'
+     where d.id = $1`,
+    [id],
+  );
+  return rows[0]?.by ?? null;
 }
 
 export interface Attempt {
   readonly decision: Decision;
   readonly fence: number;
+  /** The approver, or who had it run again. */
+  readonly authorisedBy: Person | null;
   /** An earlier attempt may have written. */
   readonly earlierInDoubt: boolean;
 }
@@ -221,12 +236,17 @@ export async function startAttempt(db: Db, id: string, leaseMs: number): Promise
        insert into decision_attempts (decision_id, attempt, fence, authorised_by)
        select id, attempt, fence, authorised_by from started
      )
-     select ${COLUMNS}, was from started`,
+     select ${COLUMNS}, was, authorised_by from started`,
     [id, leaseMs],
   );
   const row = rows[0];
   return row
-    ? { decision: toDecision(row), fence: Number(row.fence), earlierInDoubt: row.was === "unconfirmed" }
+    ? {
+        decision: toDecision(row),
+        fence: Number(row.fence),
+        authorisedBy: row.authorised_by,
+        earlierInDoubt: row.was === "unconfirmed",
+      }
     : null;
 }
 

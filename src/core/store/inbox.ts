@@ -14,6 +14,11 @@ export async function recordReceived(db: Db, keys: readonly string[], sessionId:
   return rowCount === new Set(keys).size;
 }
 
+/** Corrects the session of keys just recorded: the one they were recorded with came second and was never opened. */
+export async function assignReceived(db: Db, keys: readonly string[], sessionId: string): Promise<void> {
+  await db.query("update inbox set session_id = $2 where key = any ($1::text[])", [keys, sessionId]);
+}
+
 /** The session that was recorded with a key; null: the key was never received, or with no session. */
 export async function findReceived(db: Db, key: string): Promise<string | null> {
   const { rows } = await db.query<{ session_id: string | null }>("select session_id from inbox where key = $1", [key]);

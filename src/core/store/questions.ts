@@ -37,13 +37,13 @@ export interface NewQuestion extends Omit<Question, "status"> {
 export async function insertQuestion(db: Db, question: NewQuestion): Promise<void> {
   await db.query(
     `insert into questions (id, session_id, turn_id, call_id, text, options, person, steering, delivery_id, status)
-     values ($1, $2, $3, $4, $5, $6::json, $7::json, $8::json, $9::uuid, 'open')`,
+     values ($1, $2, $3, $4, $5::json, $6::json, $7::json, $8::json, $9::uuid, 'open')`,
     [
       question.id,
       question.sessionId,
       question.turnId,
       question.callId,
-      question.text,
+      JSON.stringify(question.text),
       JSON.stringify(question.options),
       question.person && JSON.stringify(question.person),
       JSON.stringify(question.steering),

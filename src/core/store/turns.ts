@@ -55,8 +55,8 @@ export interface NewTurn {
 export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
   const { rows } = await db.query<TurnRow>({
     name: "insert-turn",
-    text: `insert into turns (id, session_id, position, status, mode, answers, input, input_digest, person, idempotency_key)
-           select $1, $2, coalesce(max(position), 0) + 1, 'queued', $3, $4, $5::json, $6, $7::json, $8
+    text: `insert into turns (id, session_id, position, status, mode, answers, source, input, input_digest, person, idempotency_key)
+           select $1, $2, coalesce(max(position), 0) + 1, 'queued', $3, $4, $5, $6::json, $7, $8::json, $9
            from turns where session_id = $2
            returning ${COLUMNS}`,
     values: [
@@ -64,6 +64,7 @@ export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
       turn.sessionId,
       turn.mode,
       turn.answers,
+      turn.input.source,
       JSON.stringify(turn.input),
       turn.inputDigest,
       turn.person && JSON.stringify(turn.person),
@@ -123,23 +124,24 @@ export async function readActivity(db: Db, sessionId: string): Promise<Activity>
  * runs. Null: there is nothing to start. The session must be locked.
  */
 export async function claimNextTurn(db: Db, sessionId: string, leaseMs: number): Promise<ClaimedTurn | null> {
-  const { rows } = await db.query<TurnRow>({
+  const { rows } = await db.query<TurnRow & { resumed: boolean }>({
     name: "claim-next-turn",
     text: `update turns
            set status = 'running', fence = nextval('fences'), attempt = attempt + 1,
                lease_until = countersign_now() + make_interval(secs => $2::double precision / 1000)
-           where status = 'queued' and id = (
-             select t.id from turns t
+           from (
+             select t.id as next_id, t.fence is not null as resumed from turns t
              where t.session_id = $1 and t.status = 'queued'
                and not exists (select 1 from turns r where r.session_id = $1 and r.status = 'running')
                and not exists (select 1 from questions q where q.session_id = $1 and q.status = 'open')
                and exists (select 1 from sessions s where s.id = $1 and s.status in ('idle', 'running', 'stopping'))
-             order by t.answers desc, t.position limit 1)
-           returning ${COLUMNS}`,
+             order by t.answers desc, t.position limit 1) next
+           where id = next_id and status = 'queued'
+           returning ${COLUMNS}, resumed`,
     values: [sessionId, leaseMs],
   });
   const row = rows[0];
-  return row ? { ...toTurn(row), fence: Number(row.fence), attempt: row.attempt } : null;
+  return row ? { ...toTurn(row), fence: Number(row.fence), attempt: row.attempt, resumed: row.resumed } : null;
 }
 
 export interface Held {
@@ -148,23 +150,23 @@ export interface Held {
 }
 
 /**
- * Renews the leases of everything a worker runs, in one round trip. A turn that is missing from the answer is lost to
- * this worker; `cancelRequested` asks it to stop.
+ * Renews the leases of everything a worker runs, in one round trip. A claim whose fence is missing from the answer is
+ * lost to this worker; `cancelRequested` asks it to stop.
  */
 export async function renewTurns(
   db: Db,
   held: readonly Held[],
   leaseMs: number,
-): Promise<{ id: string; cancelRequested: boolean }[]> {
-  const { rows } = await db.query<{ id: string; cancel_requested: boolean }>({
+): Promise<{ fence: number; cancelRequested: boolean }[]> {
+  const { rows } = await db.query<{ fence: number; cancel_requested: boolean }>({
     name: "renew-turns",
     text: `update turns t set lease_until = countersign_now() + make_interval(secs => $3::double precision / 1000)
            from unnest($1::text[], $2::bigint[]) as h (id, fence)
            where t.id = h.id and t.fence = h.fence and t.status = 'running'
-           returning t.id, t.cancel_requested`,
+           returning t.fence, t.cancel_requested`,
     values: [held.map((h) => h.id), held.map((h) => h.fence), leaseMs],
   });
-  return rows.map((r) => ({ id: r.id, cancelRequested: r.cancel_requested }));
+  return rows.map((r) => ({ fence: Number(r.fence), cancelRequested: r.cancel_requested }));
 }
 
 export interface Settlement {
@@ -173,25 +175,36 @@ export interface Settlement {
   readonly errorCode?: ErrorCode;
 }
 
-/** running → completed | failed | cancelled, under its fence. False: the turn is somebody else's now. */
-export async function settleTurn(db: Db, held: Held, settlement: Settlement): Promise<boolean> {
-  const { rowCount } = await db.query({
+/**
+ * running → completed | failed | cancelled, under its fence. Whatever its worker made of it, a turn that was asked to
+ * stop ends as cancelled (S3, S4). Returns how it ended; null: the turn is somebody else's now.
+ */
+export async function settleTurn(db: Db, held: Held, settlement: Settlement): Promise<Settlement | null> {
+  const { rows } = await db.query<{ status: Settlement["status"] }>({
     name: "settle-turn",
-    text: `update turns set status = $3, outcome = $4, error_code = $5, lease_until = null, settled_at = countersign_now()
-           where id = $1 and fence = $2 and status = 'running'`,
+    text: `update turns
+           set status = case when cancel_requested then 'cancelled' else $3 end,
+               outcome = case when cancel_requested then null else $4 end,
+               error_code = case when cancel_requested then null else $5 end,
+               lease_until = null, settled_at = countersign_now()
+           where id = $1 and fence = $2 and status = 'running'
+           returning status`,
     values: [held.id, held.fence, settlement.status, settlement.outcome ?? null, settlement.errorCode ?? null],
   });
-  return rowCount === 1;
+  const row = rows[0];
+  if (!row) return null;
+  return row.status === settlement.status ? settlement : { status: row.status };
 }
 
-/** running → queued, once its lease ran out. The session must be locked. */
-export async function requeueLostTurn(db: Db, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
+/** running → queued, once its lease ran out. Null: it has not. The session must be locked. */
+export async function requeueLostTurn(db: Db, id: string): Promise<{ cancelRequested: boolean } | null> {
+  const { rows } = await db.query<{ cancel_requested: boolean }>(
     `update turns set status = 'queued', lease_until = null
-     where id = $1 and status = 'running' and lease_until < countersign_now()`,
+     where id = $1 and status = 'running' and lease_until < countersign_now()
+     returning cancel_requested`,
     [id],
   );
-  return rowCount === 1;
+  return rows[0] ? { cancelRequested: rows[0].cancel_requested } : null;
 }
 
 /** running → queued by the worker that holds it, when it shuts down. */
@@ -204,12 +217,12 @@ export async function handBackTurn(db: Db, held: Held): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** queued → failed, for a turn that is given up. */
-export async function failQueuedTurn(db: Db, id: string, errorCode: ErrorCode): Promise<boolean> {
+/** queued → failed | cancelled, for a turn that will not be resumed. */
+export async function settleQueuedTurn(db: Db, id: string, settlement: Settlement): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update turns set status = 'failed', error_code = $2, settled_at = countersign_now()
+    `update turns set status = $2, error_code = $3, settled_at = countersign_now()
      where id = $1 and status = 'queued'`,
-    [id, errorCode],
+    [id, settlement.status, settlement.errorCode ?? null],
   );
   return rowCount === 1;
 }
@@ -227,8 +240,8 @@ export async function requestCancel(db: Db, sessionId: string): Promise<string |
 export async function cancelQueued(db: Db, sessionId: string, which: "all" | "steers" | "chat"): Promise<Turn[]> {
   const { rows } = await db.query<TurnRow>(
     `update turns set status = 'cancelled', settled_at = countersign_now()
-     where session_id = $1 and status = 'queued' and not answers
-       and ($2 = 'all' or ($2 = 'steers' and mode = 'steer') or ($2 = 'chat' and input->>'source' = 'channel'))
+     where session_id = $1 and status = 'queued'
+       and ($2 = 'all' or (not answers and (($2 = 'steers' and mode = 'steer') or ($2 = 'chat' and source = 'channel'))))
      returning ${COLUMNS}`,
     [sessionId, which],
   );

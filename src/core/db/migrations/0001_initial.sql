@@ -103,6 +103,8 @@ create table turns (
   mode text not null default 'queue' check (mode in ('queue', 'steer', 'interrupt')),
   -- The turn that carries the answer goes before what was queued while the question stood open.
   answers boolean not null default false,
+  -- Beside the input and not read out of it: an operator on json fails where a \u0000 stands anywhere in it.
+  source text not null,
   input json not null,
   person json,
   idempotency_key text,
@@ -128,7 +130,8 @@ create table questions (
   session_id text not null references sessions (id),
   turn_id text not null references turns (id),
   call_id text not null,
-  text text not null,
+  -- A json string: text refuses NUL, and a model may write one.
+  text json not null,
   options json not null,
   -- Whose answer counts: the person the session was talking to. Null: only the API's.
   person json,
@@ -169,7 +172,8 @@ create table decisions (
   expires_at timestamptz,
   decided_at timestamptz,
   decided_by json,
-  reason text,
+  -- A json string, as a question's text.
+  reason json,
   -- Who asked to run an unconfirmed write again; until it starts.
   again_by json,
   attempt integer not null default 0,
