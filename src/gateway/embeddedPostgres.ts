@@ -10,7 +10,7 @@ import { CountersignError } from "../core/domain/errors.ts";
 import type { Log } from "../core/ports.ts";
 import { type FolderLock, lockFolder } from "./folderLock.ts";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgresBinaries.ts";
-import { giveTo, type PostgresIdentity, postgresIdentity, SYSTEM_PATH } from "./postgresIdentity.ts";
+import { giveTo, handOver, type PostgresIdentity, postgresIdentity, SYSTEM_PATH } from "./postgresIdentity.ts";
 import { clearLeftover } from "./postgresLeftover.ts";
 
 export interface EmbeddedPostgresOptions {
@@ -69,8 +69,8 @@ export function createEmbeddedPostgres(options: EmbeddedPostgresOptions): Embedd
       identity = options.identity ?? (await postgresIdentity());
       binaries = options.binaries ?? (await findPostgresBinaries(join(folder, "lib")));
       await clearLeftover(cluster);
+      await handOver(identity, folder);
       if (!existsSync(cluster)) await initialise();
-      if (identity.owner !== undefined) await giveTo(identity.owner, cluster);
       const port = await launchOnFreePort();
       const password = (await readFile(join(folder, "password"), "utf8")).trim();
       url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
@@ -98,9 +98,10 @@ export function createEmbeddedPostgres(options: EmbeddedPostgresOptions): Embedd
     args.push("--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions");
     if (options.sync === false) args.push("--no-sync");
     const initdb = await run(binaries.initdb, args);
-    const [code] = await once(initdb, "exit");
-    if (code !== 0) throw await failed("could not be initialised");
+    if (!hasExited(initdb)) await once(initdb, "exit");
+    if (initdb.exitCode !== 0) throw await failed("could not be initialised");
     await rename(draft, cluster);
+    if (options.sync !== false) await syncFolder(folder);
   }
 
   async function launchOnFreePort(): Promise<number> {
@@ -232,6 +233,16 @@ async function end(child: ChildProcess): Promise<void> {
   const impatient = setTimeout(() => child.kill("SIGQUIT"), STOP_WITHIN_MS);
   await exited;
   clearTimeout(impatient);
+}
+
+/** Writes a rename down. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 async function freePort(): Promise<number> {

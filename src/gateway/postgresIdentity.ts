@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { chown, lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, chown, lstat, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -44,7 +44,20 @@ async function works(program: string, ...args: readonly string[]): Promise<boole
   }
 }
 
-/** Gives a folder and all in it to `owner`, when they are not already: the host may refuse today what it allowed. */
+/**
+ * Makes `folder` and all in it the identity's own; the host may refuse today what it allowed yesterday. The folder
+ * above is ours and nobody else's to read: the real `nobody` is only let through.
+ */
+export async function handOver(identity: PostgresIdentity, folder: string): Promise<void> {
+  if (identity.owner === undefined) return;
+  await giveTo(identity.owner, folder);
+  if (!identity.spawnAs) return;
+  const above = dirname(folder);
+  const { mode } = await stat(above);
+  if ((mode & 0o001) === 0) await chmod(above, mode | 0o001);
+}
+
+/** Stops at a folder that is the owner's already. */
 export async function giveTo(owner: number, path: string): Promise<void> {
   const found = await lstat(path);
   if (found.isDirectory()) {

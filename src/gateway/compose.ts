@@ -1,0 +1,261 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyPluginAsync } from "fastify";
+import type { ChatAdapter } from "../adapters/adapter.ts";
+import { createSlackAdapter } from "../adapters/slack/index.ts";
+import { createSlackSimulator, SLACK_RETRY_DELAYS_MS, type SlackSimulator } from "../adapters/slack/simulator/index.ts";
+import type { Config } from "../core/config.ts";
+import { migrate } from "../core/db/migrate.ts";
+import { createPool, type Pool } from "../core/db/pool.ts";
+import { CountersignError } from "../core/domain/errors.ts";
+import type { Deployment } from "../core/domain/manifest.ts";
+import { createConnections } from "../core/egress/connections.ts";
+import { type Core, DEFAULT_WORKER_LIMITS, type WorkerCore } from "../core/flow/core.ts";
+import { deploy, loadDeployment } from "../core/flow/deploy.ts";
+import { createLeases } from "../core/flow/leases.ts";
+import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
+import { createModel } from "../core/model/model.ts";
+import type { JobQueue, Log } from "../core/ports.ts";
+import { createRuntimeHost } from "../core/runtime/host.ts";
+import { createSchemaCheck } from "../core/tools/schema.ts";
+import { createJobQueue } from "../queue/jobQueue.ts";
+import { createClosing } from "./closing.ts";
+import { createEmbeddedPostgres } from "./embeddedPostgres.ts";
+import { createAdminApp } from "./http/admin.ts";
+import { createApiApp } from "./http/app.ts";
+import { ids } from "./ids.ts";
+import type { Keys } from "./keys.ts";
+import { listen } from "./listen.ts";
+import { createReceive } from "./receive.ts";
+import { createRing } from "./ring.ts";
+import { createSecrets } from "./secrets.ts";
+import { startWorkers } from "./workers.ts";
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly keys: Keys;
+  readonly log: Log;
+  /** Kept and made the active one; null: what is active stays. */
+  readonly deployment: Deployment | null;
+  /** Values of the project's `.env.local`, and of the environment, for what agents declare. */
+  readonly localSecrets: Readonly<Record<string, string>>;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Gateway {
+  /** `http://127.0.0.1:3000`; null in a worker. */
+  readonly url: string | null;
+  readonly adminUrl: string;
+  /** Set where no Slack credentials are. */
+  readonly simulator: SlackSimulator | null;
+  /** One line each: what runs where. */
+  readonly parts: readonly string[];
+  /** Stops taking, lets what runs finish or hands it back, closes. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the whole gateway from its configuration, from the inside out: the truth, the doorbell, the agents, the chat,
+ * the doors. What was started is closed again, in reverse, when a later part fails to start.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log } = options;
+  const closing = createClosing(log);
+  try {
+    const parts: string[] = [];
+    const { pool, databaseUrl } = await openDatabase(config, log, closing, parts);
+    const core: Core = { pool, ids, log };
+    if (options.deployment) await deploy(core, options.deployment);
+    const active = await findActiveDeployment(pool);
+    if (!active) throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project with --project DIR.");
+    parts.push(`agents     ${active.manifest.agents.map((a) => a.id).join(", ")} of project ${active.manifest.project} (${active.id})`);
+
+    const queue = await openQueue(config, databaseUrl, log, closing, parts);
+    const ring = createRing(queue, log);
+    const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
+    const worker = config.role === "gateway" ? null : await openWorker(options, { core, queue, ring, slack, active }, closing, parts);
+
+    const checks = [
+      { name: "database", required: true, check: () => pool.query("select 1") },
+      { name: "queue", required: false, check: () => queue.ping() },
+    ] as const;
+    const admin = createAdminApp({ core, queue, checks, log });
+    const adminUrl = await listen(admin, config.adminHost, config.adminPort, "--admin-port");
+    closing.push("admin port", () => admin.close());
+    if (config.role === "worker") return { url: null, adminUrl, simulator, parts, close: closing.close };
+
+    const plugins: FastifyPluginAsync[] = [slack.plugin];
+    const nudge = worker ? () => void worker.leases.beat() : undefined;
+    const api = await createApiApp({ core, ring, apiKey: options.keys.apiKey, log, plugins, ...(nudge && { nudge }) });
+    const url = await listen(api, config.host, config.port, "--port");
+    closing.push("public port", () => api.close());
+    simulator?.setEventsUrl(`${url}/slack/events`);
+    return { url, adminUrl, simulator, parts, close: closing.close };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+/** A turn that has not come to its next step by then is stopped there and handed back. */
+const FINISH_WITHIN_MS = 10_000;
+
+type Closing = ReturnType<typeof createClosing>;
+type Ring = ReturnType<typeof createRing>;
+
+async function openDatabase(
+  config: Config,
+  log: Log,
+  closing: Closing,
+  parts: string[],
+): Promise<{ pool: Pool; databaseUrl: string }> {
+  let databaseUrl = config.databaseUrl;
+  if (!databaseUrl) {
+    const embedded = createEmbeddedPostgres({ dataDir: join(config.dataDir, "postgres"), log });
+    await embedded.start();
+    closing.push("embedded PostgreSQL", () => embedded.stop());
+    databaseUrl = embedded.url;
+    parts.push(`database   embedded PostgreSQL in ${join(config.dataDir, "postgres")}`);
+  } else {
+    parts.push("database   PostgreSQL at DATABASE_URL");
+  }
+  await migrate(databaseUrl);
+  const pool = createPool({ url: databaseUrl, max: 20, applicationName: `countersign-${config.role}`, log });
+  closing.push("database pool", () => pool.end());
+  return { pool, databaseUrl };
+}
+
+async function openQueue(config: Config, databaseUrl: string, log: Log, closing: Closing, parts: string[]): Promise<JobQueue> {
+  const queue = await createJobQueue({ databaseUrl, log, ...(config.redisUrl && { redisUrl: config.redisUrl }) });
+  closing.push("queue", () => queue.close());
+  parts.push(`queue      BullMQ on ${config.redisUrl ? "Redis at REDIS_URL" : "PostgreSQL"}`);
+  return queue;
+}
+
+async function openSlack(
+  config: Config,
+  core: Core,
+  ring: Ring,
+  log: Log,
+  closing: Closing,
+  parts: string[],
+): Promise<{ slack: ChatAdapter; simulator: SlackSimulator | null }> {
+  const onInbound = createReceive(core, ring);
+  if (config.slack) {
+    parts.push("slack      the workspace of SLACK_BOT_TOKEN");
+    return { slack: await createSlackAdapter(config.slack, { onInbound, log }), simulator: null };
+  }
+  if (config.role !== "all") {
+    throw new CountersignError(
+      "config_invalid",
+      `--role ${config.role} needs a Slack to talk to; set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET, or start with --role all for the built-in simulator.`,
+    );
+  }
+  const simulator = createSlackSimulator({ log, retryDelaysMs: SLACK_RETRY_DELAYS_MS });
+  await simulator.start();
+  closing.push("Slack simulator", () => simulator.stop());
+  parts.push(`slack      a simulator, nothing here is real Slack: ${simulator.url}`);
+  const { botToken, signingSecret, apiUrl } = simulator;
+  return { slack: await createSlackAdapter({ botToken, signingSecrets: [signingSecret], apiUrl }, { onInbound, log }), simulator };
+}
+
+interface WorkerDeps {
+  readonly core: Core;
+  readonly queue: JobQueue;
+  readonly ring: Ring;
+  readonly slack: ChatAdapter;
+  readonly active: DeploymentRow;
+}
+
+async function openWorker(
+  options: GatewayOptions,
+  { core, queue, ring, slack, active }: WorkerDeps,
+  closing: Closing,
+  parts: string[],
+): Promise<WorkerCore> {
+  const { config, log, keys } = options;
+  const kept = async (id: string) => {
+    const deployment = await loadDeployment(core, id);
+    if (!deployment) throw new CountersignError("agent_load_failed");
+    return deployment;
+  };
+  const manifests = new Map<string, Promise<Deployment>>();
+  const known = (id: string): Promise<Deployment> => {
+    const found = manifests.get(id) ?? kept(id);
+    manifests.set(id, found);
+    found.catch(() => manifests.delete(id));
+    return found;
+  };
+  const secrets = createSecrets(core.pool, keys.masterKey, config.masterKeyPrevious, options.localSecrets);
+  const connections = await createConnections({
+    connectionsOf: async ({ deploymentId, agentId }) =>
+      (await known(deploymentId)).manifest.agents.find((a) => a.id === agentId)?.connections ?? null,
+    readSecret: secrets.read,
+    allowLoopback: !config.production,
+    allowPrivate: false,
+    log,
+  });
+  closing.push("connections", () => connections.close());
+
+  const deploymentsDir = join(config.dataDir, "deployments");
+  const workspacesDir = join(config.dataDir, "workspaces");
+  await Promise.all([deploymentsDir, workspacesDir].map((dir) => mkdir(dir, { recursive: true })));
+  const runtime = createRuntimeHost({
+    deploymentsDir,
+    workspacesDir,
+    loadDeployment: known,
+    connectionsUrl: connections.url,
+    issueToken: connections.issueToken,
+    onLease: connections.lease,
+    egress: connections.traffic,
+    env: () => declaredVariables(active, options.variables),
+    isolation: config.runtime,
+    hideDirs: [config.dataDir],
+    log,
+  });
+  closing.push("agent processes", () => runtime.close());
+  const isolation = await runtime.isolation();
+  if (isolation.kind === "none" && config.runtime === "auto" && config.production) {
+    throw new CountersignError(
+      "config_invalid",
+      `This host refuses namespaces to agents (${isolation.reason}); allow user namespaces, or set COUNTERSIGN_RUNTIME=process to go on without.`,
+    );
+  }
+  parts.push(
+    isolation.kind === "none"
+      ? `isolation  child processes WITHOUT namespaces of their own: ${isolation.reason}`
+      : `isolation  child processes in namespaces of their own (${isolation.kind})`,
+  );
+
+  const model = createModel({ providers: config.models, log });
+  parts.push(
+    Object.keys(config.models).length > 0
+      ? `model      ${Object.keys(config.models).join(", ")}`
+      : "model      a scripted demo model; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one",
+  );
+  const { leaseMs } = DEFAULT_WORKER_LIMITS;
+  const leases = createLeases({ pool: core.pool, log }, { leaseMs, beatMs: 2_000 });
+  // Together: no new wake is taken while turns come to their next step, and no agent process ends under an apply.
+  closing.push("running work", () => Promise.all([leases.close(FINISH_WITHIN_MS), queue.close()]));
+  const worker: WorkerCore = {
+    ...core,
+    leases,
+    model,
+    runtime,
+    chats: { slack: slack.sender },
+    check: createSchemaCheck(),
+    ring,
+    random: Math.random,
+    limits: DEFAULT_WORKER_LIMITS,
+  };
+  const workers = await startWorkers(worker, queue);
+  closing.push("sweeper", () => workers.close());
+  return worker;
+}
+
+/** Runtime variables are the names the project declares, never the gateway's own; secrets are not among them. */
+function declaredVariables({ manifest }: DeploymentRow, values: GatewayOptions["variables"]): Record<string, string> {
+  return Object.fromEntries(
+    manifest.variables.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  );
+}
