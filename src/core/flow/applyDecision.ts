@@ -135,7 +135,10 @@ function toEnd(result: InvokeResult, earlierInDoubt: boolean): AttemptEnd {
 function toReport(result: InvokeResult): ApplyReport {
   switch (result.kind) {
     case "returned":
-      return { kind: "returned" };
+      // The page's own `apply` returns its Response as it came: one that is not ok is no success because it was returned.
+      return isRefusedResponse(result.value)
+        ? { kind: "threw", notApplied: false, traffic: result.traffic }
+        : { kind: "returned" };
     case "threw":
       return { kind: "threw", notApplied: result.notApplied, traffic: result.traffic };
     case "timedOut":
@@ -143,6 +146,13 @@ function toReport(result: InvokeResult): ApplyReport {
     case "lost":
       return { kind: "lost" };
   }
+}
+
+/** What a `Response` is read into (T5), with a status outside 200-299. */
+function isRefusedResponse(value: Json): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { ok, status, body } = value as { readonly [key: string]: Json };
+  return ok === false && typeof status === "number" && body !== undefined && Object.keys(value).length === 3;
 }
 
 /** Transaction B: the outcome, under the attempt's fence; what comes too late is evidence, or late proof. */
