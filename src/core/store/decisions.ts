@@ -314,6 +314,24 @@ export async function reportLate(db: Db, id: string, fence: number, end: Attempt
   return first(rows);
 }
 
+/** unconfirmed → applied: the tool's `verify` found the effect (A5). Null: it is not unconfirmed any more. */
+export async function settleVerified(db: Db, id: string, found: Json): Promise<Decision | null> {
+  const { rows } = await db.query<DecisionRow>(
+    `with settled as (
+       update decisions set status = 'applied', again_by = null, error_code = null, updated_at = countersign_now()
+       where id = $1 and status = 'unconfirmed'
+       returning *
+     ), noted as (
+       update decision_attempts a
+       set evidence = json_build_object('verified', $2::json, 'at', countersign_now())
+       from settled where a.decision_id = settled.id and a.attempt = settled.attempt
+     )
+     select ${COLUMNS} from settled`,
+    [id, JSON.stringify(found)],
+  );
+  return first(rows);
+}
+
 /** applying → unconfirmed, once its worker stopped renewing. */
 export async function loseAttempt(db: Db, id: string): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
