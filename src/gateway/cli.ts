@@ -11,7 +11,9 @@ import { start } from "./commands/start.ts";
 
 const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { version: string };
 const program = new Command("countersign")
-  .description("Puts TypeScript agents into Slack threads and Linear issues; a write runs only after somebody approved it.")
+  .description(
+    "Puts TypeScript agents into Slack threads and Linear issues; a write runs only after somebody approved it.",
+  )
   .version(version);
 const data = ["--data <dir>", "where state is kept (default ./.countersign)"] as const;
 

@@ -13,10 +13,10 @@ import { createConnections } from "../core/egress/connections.ts";
 import { type Core, DEFAULT_WORKER_LIMITS, type WorkerCore } from "../core/flow/core.ts";
 import { deploy, loadDeployment } from "../core/flow/deploy.ts";
 import { createLeases } from "../core/flow/leases.ts";
-import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
 import { createModel } from "../core/model/model.ts";
 import type { JobQueue, Log } from "../core/ports.ts";
 import { createRuntimeHost } from "../core/runtime/host.ts";
+import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
 import { createSchemaCheck } from "../core/tools/schema.ts";
 import { createJobQueue } from "../queue/jobQueue.ts";
 import { createClosing } from "./closing.ts";
@@ -67,13 +67,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const core: Core = { pool, ids, log };
     if (options.deployment) await deploy(core, options.deployment);
     const active = await findActiveDeployment(pool);
-    if (!active) throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project with --project DIR.");
-    parts.push(`agents     ${active.manifest.agents.map((a) => a.id).join(", ")} of project ${active.manifest.project} (${active.id})`);
+    if (!active)
+      throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project with --project DIR.");
+    parts.push(
+      `agents     ${active.manifest.agents.map((a) => a.id).join(", ")} of project ${active.manifest.project} (${active.id})`,
+    );
 
     const queue = await openQueue(config, databaseUrl, log, closing, parts);
     const ring = createRing(queue, log);
     const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
-    const worker = config.role === "gateway" ? null : await openWorker(options, { core, queue, ring, slack, active }, closing, parts);
+    const worker =
+      config.role === "gateway"
+        ? null
+        : await openWorker(options, { core, queue, ring, slack, active }, closing, parts);
 
     const checks = [
       { name: "database", required: true, check: () => pool.query("select 1") },
@@ -125,7 +131,13 @@ async function openDatabase(
   return { pool, databaseUrl };
 }
 
-async function openQueue(config: Config, databaseUrl: string, log: Log, closing: Closing, parts: string[]): Promise<JobQueue> {
+async function openQueue(
+  config: Config,
+  databaseUrl: string,
+  log: Log,
+  closing: Closing,
+  parts: string[],
+): Promise<JobQueue> {
   const queue = await createJobQueue({ databaseUrl, log, ...(config.redisUrl && { redisUrl: config.redisUrl }) });
   closing.push("queue", () => queue.close());
   parts.push(`queue      BullMQ on ${config.redisUrl ? "Redis at REDIS_URL" : "PostgreSQL"}`);
@@ -156,7 +168,10 @@ async function openSlack(
   closing.push("Slack simulator", () => simulator.stop());
   parts.push(`slack      a simulator, nothing here is real Slack: ${simulator.url}`);
   const { botToken, signingSecret, apiUrl } = simulator;
-  return { slack: await createSlackAdapter({ botToken, signingSecrets: [signingSecret], apiUrl }, { onInbound, log }), simulator };
+  return {
+    slack: await createSlackAdapter({ botToken, signingSecrets: [signingSecret], apiUrl }, { onInbound, log }),
+    simulator,
+  };
 }
 
 interface WorkerDeps {

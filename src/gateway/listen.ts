@@ -9,10 +9,18 @@ export async function listen(app: HttpServer, host: string, port: number, flag: 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
-      throw new CountersignError("port_in_use", `Port ${port} on ${host} is taken; stop what uses it or pass another one with ${flag}.`, { cause: error });
+      throw new CountersignError(
+        "port_in_use",
+        `Port ${port} on ${host} is taken; stop what uses it or pass another one with ${flag}.`,
+        { cause: error },
+      );
     }
     if (code === "EACCES" || code === "EADDRNOTAVAIL") {
-      throw new CountersignError("config_invalid", `${host}:${port} cannot be listened on (${code}); choose another address with HOST or ${flag}.`, { cause: error });
+      throw new CountersignError(
+        "config_invalid",
+        `${host}:${port} cannot be listened on (${code}); choose another address with HOST or ${flag}.`,
+        { cause: error },
+      );
     }
     throw error;
   }

@@ -60,7 +60,9 @@ async function linkLibraries(packageFolder: string, libFolder: string): Promise<
   for (const link of links) {
     await place(join(packageFolder, link.source), join(libFolder, basename(link.target)));
   }
-  return { [process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH"]: libFolder };
+  // Both: a library found through its link looks for its own beside the link, and some have only their one name.
+  const folders = [libFolder, join(packageFolder, "native/lib")].join(":");
+  return { [process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH"]: folders };
 }
 
 async function place(target: string, path: string): Promise<void> {

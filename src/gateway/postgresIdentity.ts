@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { chmod, chown, lstat, readdir, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -24,15 +25,26 @@ export interface PostgresIdentity {
 }
 
 /**
- * An ordinary user runs it as it is. Root runs it in a user namespace where it is `nobody` while the files stay
- * root's; where the host refuses namespaces, as the real `nobody`, who then owns the cluster.
+ * An ordinary user runs it as it is. Root, and a user id without a name (`docker run --user 1234`), which initdb
+ * refuses too, run it in a user namespace where they are `nobody` while the files stay their own; where the host
+ * refuses namespaces, root runs it as the real `nobody`, who then owns the cluster.
  */
-export async function postgresIdentity(userId: number | undefined = process.getuid?.()): Promise<PostgresIdentity> {
+export async function postgresIdentity(): Promise<PostgresIdentity> {
+  const isRoot = process.getuid?.() === 0;
   const deathSignal = (await works("setpriv", "--pdeathsig", "INT")) ? ["setpriv", "--pdeathsig", "INT"] : [];
-  if (userId !== 0) return { prefix: [], deathSignal };
+  if (!isRoot && hasName()) return { prefix: [], deathSignal };
   const unshare = ["unshare", "-U", `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] as const;
-  if (await works(...unshare)) return { prefix: unshare, owner: 0, deathSignal };
+  if (await works(...unshare)) return { prefix: unshare, deathSignal, ...(isRoot && { owner: 0 }) };
+  if (!isRoot) return { prefix: [], deathSignal };
   return { prefix: [], spawnAs: { uid: NOBODY, gid: NOBODY }, owner: NOBODY, deathSignal };
+}
+
+function hasName(): boolean {
+  try {
+    return userInfo().username !== "";
+  } catch {
+    return false;
+  }
 }
 
 async function works(program: string, ...args: readonly string[]): Promise<boolean> {

@@ -9,7 +9,8 @@ export const createReceive =
   async (events) => {
     for (const event of events) {
       const received = await receiveInbound(core, event);
-      if (received.status !== "received") core.log.debug({ status: received.status, reason: received.reason }, "nothing to do");
+      if (received.status !== "received")
+        core.log.debug({ status: received.status, reason: received.reason }, "nothing to do");
       void ring(received.wakes);
     }
   };

@@ -5,5 +5,7 @@ export const createRing =
   (queue: JobQueue, log: Log) =>
   async (wakes: readonly Wake[]): Promise<void> => {
     if (wakes.length === 0) return;
-    await queue.wake(wakes).catch((error) => log.warn({ err: error, wakes: wakes.length }, "the queue did not take a wake"));
+    await queue
+      .wake(wakes)
+      .catch((error) => log.warn({ err: error, wakes: wakes.length }, "the queue did not take a wake"));
   };

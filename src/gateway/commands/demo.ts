@@ -71,7 +71,10 @@ async function tell(sim: SlackSimulator): Promise<void> {
   say("Ada", "clicks Approve, and Slack delivers the click three times");
   const click = await ada.click(card, { buttonText: "Approve" });
   for (const retryNum of [1, 2]) await sim.redeliver(click, { retryNum });
-  await sim.waitFor(() => textOf(sim, card).includes("(applied)"), { timeoutMs: 30_000, what: "the card to say applied" });
+  await sim.waitFor(() => textOf(sim, card).includes("(applied)"), {
+    timeoutMs: 30_000,
+    what: "the card to say applied",
+  });
   say("card", textOf(sim, card));
   const last = await sim.waitFor(
     () => sim.thread(root.channel, root.ts).find((m) => m.ts > card.ts && /\bapplied\b/.test(m.text)),
@@ -93,7 +96,11 @@ async function withButton(sim: SlackSimulator, root: MessageRef, text: string): 
 
 const textOf = (sim: SlackSimulator, ref: MessageRef): string => sim.message(ref)?.text.replaceAll("\n", " · ") ?? "";
 
-const buttonsOf = (sim: SlackSimulator, ref: MessageRef): string => sim.buttons(ref).map((b) => `[${b.text}]`).join(" ");
+const buttonsOf = (sim: SlackSimulator, ref: MessageRef): string =>
+  sim
+    .buttons(ref)
+    .map((b) => `[${b.text}]`)
+    .join(" ");
 
 async function countWrites(url: string): Promise<number> {
   const { writes } = (await (await fetch(`${url}/writes`)).json()) as { writes: number };

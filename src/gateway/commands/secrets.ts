@@ -4,7 +4,7 @@ import { loadConfig } from "../../core/config.ts";
 import { migrate } from "../../core/db/migrate.ts";
 import { createPool, type Pool } from "../../core/db/pool.ts";
 import { CountersignError } from "../../core/domain/errors.ts";
-import { listSecrets, removeSecret as deleteSecret } from "../../core/store/secrets.ts";
+import { removeSecret as deleteSecret, listSecrets } from "../../core/store/secrets.ts";
 import { createEmbeddedPostgres } from "../embeddedPostgres.ts";
 import { type Keys, loadOrCreateKeys } from "../keys.ts";
 import { createLog } from "../log.ts";
@@ -34,23 +34,34 @@ export async function setSecret(name: string, flags: SecretFlags, environment: N
 /** `countersign secrets list`: names and times, never values. */
 export function listSecretNames(flags: SecretFlags, environment: NodeJS.ProcessEnv): Promise<void> {
   return withStore(flags, environment, async ({ pool }) => {
-    for (const { name, scope, updatedAt } of await listSecrets(pool)) print([name, scope, updatedAt].filter(Boolean).join("  "));
+    for (const { name, scope, updatedAt } of await listSecrets(pool))
+      print([name, scope, updatedAt].filter(Boolean).join("  "));
   });
 }
 
 /** `countersign secrets remove NAME`. */
 export async function removeSecret(name: string, flags: SecretFlags, environment: NodeJS.ProcessEnv): Promise<void> {
   const removed = await withStore(flags, environment, ({ pool }) => deleteSecret(pool, name, flags.scope ?? ""));
-  if (!removed) throw new CountersignError("not_found", `There is no secret ${name}${flags.scope ? ` of scope ${flags.scope}` : ""}.`);
+  if (!removed)
+    throw new CountersignError(
+      "not_found",
+      `There is no secret ${name}${flags.scope ? ` of scope ${flags.scope}` : ""}.`,
+    );
   print(`${name} is removed`);
 }
 
 /** The database of DATABASE_URL, else the embedded one, started for as long as it takes. */
-async function withStore<T>(flags: SecretFlags, environment: NodeJS.ProcessEnv, work: (store: Store) => Promise<T>): Promise<T> {
+async function withStore<T>(
+  flags: SecretFlags,
+  environment: NodeJS.ProcessEnv,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   const config = loadConfig({ env: environment, flags: { ...(flags.data && { data: flags.data }) } });
   const log = createLog(config.logLevel);
   const keys = await loadOrCreateKeys(config);
-  const embedded = config.databaseUrl ? null : createEmbeddedPostgres({ dataDir: join(config.dataDir, "postgres"), log });
+  const embedded = config.databaseUrl
+    ? null
+    : createEmbeddedPostgres({ dataDir: join(config.dataDir, "postgres"), log });
   await embedded?.start();
   try {
     const url = config.databaseUrl ?? embedded?.url ?? "";
