@@ -40,7 +40,7 @@ describe("findPostgresBinaries", () => {
     await symlink("/sys", join(folder, "package/native/lib"));
     const lib = join(folder, "data/lib");
     const { env, postgres } = await findPostgresBinaries(lib, join(folder, "package"));
-    expect(Object.values(env)).toEqual([lib]);
+    expect(Object.values(env)).toEqual([`${lib}:${join(folder, "package/native/lib")}`]);
     expect(dirname(dirname(postgres))).toBe(join(folder, "package/native"));
     for (const { source, target } of links) {
       expect(await readlink(join(lib, target.replace("native/lib/", "")))).toBe(join(folder, "package", source));

@@ -7,13 +7,15 @@ const redisUrl = process.env.REDIS_URL ?? "";
 /** Nobody listens there: on Redis the queue needs no database. */
 const databaseUrl = "postgres://nobody@127.0.0.1:1/none";
 
+const freshNamespace = () => `test-${randomBytes(6).toString("hex")}`;
+
 jobQueueContract("Redis", async () => {
-  const namespace = `test-${randomBytes(6).toString("hex")}`;
+  const namespace = freshNamespace();
   return (log) => createJobQueue({ redisUrl, databaseUrl, log, namespace });
 });
 
 jobQueueOutageContract(
   "Redis",
   () => redisUrl,
-  (url, log) => createJobQueue({ redisUrl: url, databaseUrl, log, namespace: "test-outage" }),
+  (url, log) => createJobQueue({ redisUrl: url, databaseUrl, log, namespace: freshNamespace() }),
 );
