@@ -142,6 +142,8 @@ export interface Decision {
   readonly attempt: number;
   readonly errorCode: string | null;
   readonly result: Json;
+  /** What the tool's `verify` said of an unconfirmed write, for whoever thinks of running it again. */
+  readonly verifyNote: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

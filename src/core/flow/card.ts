@@ -15,8 +15,8 @@ export const cardDigest = (of: { id: string; tool: string; preview: Preview; inp
 
 /** A decision as its card shows it now. */
 export function toCard(decision: Decision): Card {
-  const note =
-    decision.reason ?? (decision.errorCode === null ? null : ERRORS[decision.errorCode as ErrorCode].message);
+  const why = decision.reason ?? (decision.errorCode === null ? null : ERRORS[decision.errorCode as ErrorCode].message);
+  const note = [why, decision.verifyNote].filter((part) => part !== null).join(" ") || null;
   return {
     decisionId: decision.id,
     tool: decision.tool,

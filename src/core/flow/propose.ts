@@ -74,6 +74,7 @@ export async function propose(
     attempt: 0,
     errorCode: null,
     result: null,
+    verifyNote: null,
     createdAt: "",
     updatedAt: "",
   });

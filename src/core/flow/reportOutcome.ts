@@ -42,6 +42,8 @@ export async function reportOutcome(core: Core, db: Db, session: Session, decisi
     ],
   });
   const drawn = await redrawCard(core, db, decision);
+  // The tool itself may know what became of it (A5).
+  if (outcome === "unconfirmed") drawn.push({ kind: "verify", id: decision.id });
   if (!isOpen(session.status)) return drawn;
   const told = await queueTurn(core, db, {
     sessionId: session.id,

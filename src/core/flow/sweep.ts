@@ -3,7 +3,7 @@ import { withTx } from "../db/withTx.ts";
 import type { Session } from "../domain/session.ts";
 import { MAX_TURN_ATTEMPTS } from "../domain/turn.ts";
 import type { Wake } from "../ports.ts";
-import { expireDecision, listDue, loseAttempt } from "../store/decisions.ts";
+import { expireDecision, listDue, listUnverified, loseAttempt } from "../store/decisions.ts";
 import { listSleepingLanes, loseDeliveries } from "../store/deliveries.ts";
 import { appendEvents } from "../store/events.ts";
 import { pruneReceived } from "../store/inbox.ts";
@@ -61,6 +61,8 @@ async function sweepDecisions(core: WorkerCore): Promise<void> {
       return settled ? reportOutcome(core, db, session, settled) : [];
     });
   }
+  const unverified = await listUnverified(core.pool, LATE_MS, BATCH);
+  await core.ring(unverified.map((id) => ({ kind: "verify", id })));
 }
 
 async function sweepDeliveries(core: WorkerCore): Promise<void> {

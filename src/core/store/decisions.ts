@@ -6,7 +6,7 @@ import type { Conversation, Person, Preview } from "../domain/message.ts";
 
 const COLUMNS = `id, session_id, turn_id, call_id, message_id, agent_id, deployment_id, tool, tool_digest,
   input::text as input, input_digest, preview, card_digest, person, rule, delivery_id, status, expires_at, decided_at,
-  decided_by, reason, attempt, fence, again_by, error_code, result, created_at, updated_at`;
+  decided_by, reason, attempt, fence, again_by, error_code, result, verify_note, created_at, updated_at`;
 
 interface DecisionRow {
   id: string;
@@ -35,6 +35,7 @@ interface DecisionRow {
   again_by: Person | null;
   error_code: string | null;
   result: Json;
+  verify_note: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -64,6 +65,7 @@ const toDecision = (row: DecisionRow): Decision => ({
   attempt: row.attempt,
   errorCode: row.error_code,
   result: row.result,
+  verifyNote: row.verify_note,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
@@ -80,6 +82,7 @@ export type NewDecision = Omit<
   | "attempt"
   | "errorCode"
   | "result"
+  | "verifyNote"
   | "createdAt"
   | "updatedAt"
 >;
@@ -228,6 +231,7 @@ export async function startAttempt(db: Db, id: string, leaseMs: number): Promise
      ), started as (
        update decisions d
        set status = 'applying', attempt = attempt + 1, fence = nextval('fences'), again_by = null, error_code = null,
+         verified_at = null, verify_note = null,
          lease_until = countersign_now() + make_interval(secs => $2::double precision / 1000), updated_at = countersign_now()
        from was
        where d.id = was.was_id and (d.status = 'approved' or (d.status = 'unconfirmed' and d.again_by is not null))
@@ -425,4 +429,26 @@ export async function findCardConversation(db: Db, decisionId: string): Promise<
     [decisionId],
   );
   return rows[0]?.conversation ?? null;
+}
+
+/** An unconfirmed write that `verify` looked at and did not find done; it stays as it is. Null: it is not unconfirmed any more. */
+export async function noteVerified(db: Db, id: string, note: string | null): Promise<Decision | null> {
+  const { rows } = await db.query<DecisionRow>(
+    `update decisions set verified_at = countersign_now(), verify_note = $2
+     where id = $1 and status = 'unconfirmed' returning ${COLUMNS}`,
+    [id, note],
+  );
+  return first(rows);
+}
+
+/** Unconfirmed writes that nobody has verified since they became so. */
+export async function listUnverified(db: Db, olderThanMs: number, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from decisions
+     where status = 'unconfirmed' and verified_at is null
+       and updated_at < countersign_now() - make_interval(secs => $1::double precision / 1000)
+     limit $2`,
+    [olderThanMs, limit],
+  );
+  return rows.map((r) => r.id);
 }

@@ -181,6 +181,9 @@ create table decisions (
   lease_until timestamptz,
   error_code text,
   result json,
+  -- When the tool's `verify` last looked at an unconfirmed write, and what it said to people.
+  verified_at timestamptz,
+  verify_note text,
   created_at timestamptz not null default countersign_now(),
   updated_at timestamptz not null default countersign_now(),
   unique (session_id, call_id),
@@ -191,6 +194,7 @@ create table decisions (
 create index decisions_pending on decisions (expires_at) where status = 'pending';
 create index decisions_waiting on decisions (updated_at)
   where status = 'approved' or (status = 'unconfirmed' and again_by is not null);
+create index decisions_unverified on decisions (updated_at) where status = 'unconfirmed' and verified_at is null;
 create index decisions_leased on decisions (lease_until) where status = 'applying';
 create index decisions_newest on decisions (created_at desc, id desc);
 
