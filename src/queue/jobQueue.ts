@@ -18,6 +18,8 @@ export interface JobQueueOptions {
 
 /** A caller has committed and only rings: the sweeper rings again, so waiting longer buys nothing. */
 const ANSWER_WITHIN_MS = 2_000;
+/** A start has nobody waiting for an answer, and two busy cores were seen to take 5 s for a first connection. */
+const OPEN_WITHIN_MS = 20_000;
 /** How often `close` looks whether anything still runs that is worth waiting for. */
 const CLOSE_POLL_MS = 2_000;
 
@@ -32,7 +34,7 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
   const backend = redisUrl
     ? await connectRedis(redisUrl, namespace, onError)
     : await connectPostgres(options.databaseUrl, namespace, onError);
-  const queues = openQueues(backend, onError);
+  const queues = await openQueues(backend, onError);
   const workers = new Map<WakeKind, WakeWorker>();
   const running = new Set<Promise<void>>();
   let closing: Promise<void> | undefined;
@@ -62,7 +64,7 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
     workers.set(kind, worker);
     worker.on("error", onError);
     worker.on("stalled", (job) => log.warn({ kind, job }, "a wake was lost with its worker; the sweeper rings again"));
-    await answer("Taking wakes", worker.waitUntilReady());
+    await answer("Taking wakes", worker.waitUntilReady(), OPEN_WITHIN_MS);
   }
 
   async function counts() {
@@ -94,13 +96,26 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
 
 const queueName = (kind: WakeKind): string => `countersign-${kind}`;
 
-function openQueues(backend: Backend, onError: (error: Error) => void): Record<WakeKind, WakeQueue> {
+/**
+ * Every queue has connected once when this resolves: on PostgreSQL, BullMQ remembers a first connection that failed
+ * and never tries again, so that one slow moment at the start would leave a kind without its doorbell for good.
+ */
+async function openQueues(backend: Backend, onError: (error: Error) => void): Promise<Record<WakeKind, WakeQueue>> {
   const open = (kind: WakeKind): WakeQueue => {
     const queue = backend.openQueue(queueName(kind));
     queue.on("error", onError);
     return queue;
   };
-  return { turn: open("turn"), apply: open("apply"), verify: open("verify"), deliver: open("deliver") };
+  const queues = { turn: open("turn"), apply: open("apply"), verify: open("verify"), deliver: open("deliver") };
+  const all = Object.values(queues);
+  try {
+    await answer("Opening", Promise.all(all.map((queue) => queue.waitUntilReady())), OPEN_WITHIN_MS);
+    return queues;
+  } catch (error) {
+    await settledWithin(CLOSE_POLL_MS, Promise.all(all.map((queue) => queue.close())));
+    backend.close();
+    throw error;
+  }
 }
 
 function toJob({ kind, id, delayMs }: Wake): { name: string; data: { kind: WakeKind; id: string }; opts: JobsOptions } {
@@ -119,9 +134,9 @@ function toJob({ kind, id, delayMs }: Wake): { name: string; data: { kind: WakeK
   };
 }
 
-async function answer<T>(what: string, work: Promise<T>): Promise<T> {
+async function answer<T>(what: string, work: Promise<T>, ms = ANSWER_WITHIN_MS): Promise<T> {
   try {
-    return await within(ANSWER_WITHIN_MS, what, work);
+    return await within(ms, what, work);
   } catch (error) {
     throw new CountersignError(
       "queue_unreachable",
