@@ -163,7 +163,12 @@ async function openSlack(
       `--role ${config.role} needs a Slack to talk to; set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET, or start with --role all for the built-in simulator.`,
     );
   }
-  const simulator = createSlackSimulator({ log, retryDelaysMs: SLACK_RETRY_DELAYS_MS });
+  const simulator = createSlackSimulator({
+    log,
+    retryDelaysMs: SLACK_RETRY_DELAYS_MS,
+    stateFile: join(config.dataDir, "slack-simulator.json"),
+    preferredPort: simulatorPort(config),
+  });
   await simulator.start();
   closing.push("Slack simulator", () => simulator.stop());
   parts.push(`slack      a simulator, nothing here is real Slack: ${simulator.url}`);
@@ -172,6 +177,12 @@ async function openSlack(
     slack: await createSlackAdapter({ botToken, signingSecrets: [signingSecret], apiUrl }, { onInbound, log }),
     simulator,
   };
+}
+
+/** Beside ours, so that the page somebody has open is there again after a restart. */
+function simulatorPort({ port, adminPort }: Config): number {
+  if (port === 0) return 0;
+  return [port + 2, port + 3].find((p) => p !== adminPort && p <= 65_535) ?? 0;
 }
 
 interface WorkerDeps {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import Fastify from "fastify";
+import Fastify, { type FastifyInstance } from "fastify";
 import type { Json } from "../../../core/domain/json.ts";
 import { type ButtonInMessage, buttonsOf } from "./blocks/buttons.ts";
 import { createChanges, type WaitOptions } from "./changes.ts";
@@ -16,6 +16,7 @@ import { pageRoutes } from "./page/routes.ts";
 import { createPerson, type MessageRef, type Person, type PersonDeps } from "./person.ts";
 import { type ApiRequest, createRequestLog, type Violation } from "./requestLog.ts";
 import { createResponseUrls } from "./responseUrls.ts";
+import { createStateFile, type Kept, readKept } from "./stateFile.ts";
 import { createTriggers } from "./triggers.ts";
 import { webApiRoutes } from "./webApi/routes.ts";
 import { type Channel, createWorkspace, type Team } from "./workspace.ts";
@@ -33,6 +34,10 @@ export const SLACK_RETRY_DELAYS_MS = [0, 60_000, 300_000] as const;
 export interface SlackSimulatorOptions {
   /** A free one unless given. */
   readonly port?: number;
+  /** Tried before `port`, for an address that stays the same from one start to the next wherever it is free. */
+  readonly preferredPort?: number;
+  /** Where people, channels, messages, token and secret outlive a restart; nowhere unless given. Read at once. */
+  readonly stateFile?: string;
   /** `127.0.0.1` unless given. */
   readonly host?: string;
   /** Where events and clicks go; may be set later. */
@@ -119,8 +124,9 @@ const GENERAL: Channel = { id: "C0GENERAL1", name: "general", type: "channel" };
 
 export function createSlackSimulator(options: SlackSimulatorOptions = {}): SlackSimulator {
   const { host = "127.0.0.1", now = Date.now, log = SILENT } = options;
-  const signingSecret = options.signingSecret ?? randomBytes(16).toString("hex");
-  const botToken = options.botToken ?? `xoxb-simulator-${randomBytes(12).toString("hex")}`;
+  const kept = options.stateFile === undefined ? null : readKept(options.stateFile, log);
+  const signingSecret = options.signingSecret ?? kept?.signingSecret ?? randomBytes(16).toString("hex");
+  const botToken = options.botToken ?? kept?.botToken ?? `xoxb-simulator-${randomBytes(12).toString("hex")}`;
   let eventsUrl = options.eventsUrl;
   let url: string | undefined;
   const baseUrl = (): string => {
@@ -128,9 +134,16 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
     return url;
   };
 
-  const ids = createIds(now);
+  const ids = createIds(now, kept?.lastId);
   const changes = createChanges();
-  const workspace = createWorkspace(TEAM, ids, changes);
+  const { stateFile: path } = options;
+  const toKeep = (): Kept => ({ version: 1, botToken, signingSecret, lastId: ids.last(), ...workspace.content() });
+  const stateFile = path === undefined ? null : createStateFile(path, toKeep, log);
+  const changed = (): void => {
+    stateFile?.changed();
+    changes.notify();
+  };
+  const workspace = createWorkspace(TEAM, ids, { notify: changed }, kept ?? undefined);
   const notices = createNotices(changes, now);
   const requestLog = createRequestLog(changes, log);
   const faults = createFaults();
@@ -161,7 +174,8 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
   };
   const addPerson = (member: { id: string; name: string; team?: string; botId?: string }): Person => {
     const joined = { ...member, team: member.team ?? TEAM.id };
-    const added = createPerson(joined, workspace.addMember(joined), personDeps);
+    const dm = workspace.directChannel(member.id) ?? workspace.addMember(joined);
+    const added = createPerson(joined, dm, personDeps);
     people.set(added.id, added);
     return added;
   };
@@ -172,12 +186,13 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
     return found;
   };
 
-  workspace.addChannel(GENERAL);
+  if (!workspace.channel(GENERAL.id)) workspace.addChannel(GENERAL);
   const named = {
     ada: addPerson({ id: "U0ADA00001", name: "Ada" }),
     bo: addPerson({ id: "U0BO000001", name: "Bo" }),
     cy: addPerson({ id: "U0CY000001", name: "Cy" }),
   };
+  for (const member of kept?.members ?? []) if (!people.has(member.id)) addPerson(member);
 
   const control: ControlDeps = { workspace, notices, deliveries, log: requestLog, changes, person, faults };
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 1024 * 1024 });
@@ -217,7 +232,7 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
     people: named,
     faults,
     async start() {
-      await app.listen({ host, port: options.port ?? 0 });
+      await listen(app, host, options);
       const address = app.server.address();
       if (address === null || typeof address === "string") throw new Impossible("it listens on no port");
       url = `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`;
@@ -227,6 +242,7 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
       changes.close();
       await deliveries.close();
       await app.close();
+      await stateFile?.close();
     },
     setEventsUrl(next) {
       eventsUrl = next;
@@ -253,4 +269,14 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
       await changes.waitFor(deliveries.idle, { what: "every delivery to be answered", ...wait });
     },
   };
+}
+
+async function listen(app: FastifyInstance, host: string, { port = 0, preferredPort }: SlackSimulatorOptions) {
+  try {
+    await app.listen({ host, port: preferredPort ?? port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (preferredPort === undefined || (code !== "EADDRINUSE" && code !== "EACCES")) throw error;
+    await app.listen({ host, port });
+  }
 }

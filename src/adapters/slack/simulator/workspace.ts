@@ -36,6 +36,14 @@ export type Draft = Omit<Message, "ts" | "edited" | "reactions"> & { readonly ts
 
 export type Edit = Partial<Pick<Message, "text" | "blocks" | "metadata">> & { readonly by: string };
 
+/** Who is in a workspace and what was said there, for a start that goes on from it. */
+export interface WorkspaceContent {
+  readonly members: readonly Member[];
+  readonly channels: readonly Channel[];
+  /** A channel's in the order posted. */
+  readonly messages: readonly Message[];
+}
+
 export interface Workspace {
   readonly team: Team;
   members(): readonly Member[];
@@ -60,6 +68,7 @@ export interface Workspace {
   threadSummary(message: Message): ThreadSummary | undefined;
   /** Every message of the channel, replies included, in the order posted. */
   messages(channel: string): readonly Message[];
+  content(): WorkspaceContent;
 }
 
 interface Room {
@@ -70,9 +79,14 @@ interface Room {
 }
 
 /** The one team of the simulator: who is in it, and what was said. */
-export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspace {
-  const members = new Map<string, Member>();
-  const rooms = new Map<string, Room>();
+export function createWorkspace(
+  team: Team,
+  ids: Ids,
+  changes: Pick<Changes, "notify">,
+  before: WorkspaceContent = { members: [], channels: [], messages: [] },
+): Workspace {
+  const members = new Map(before.members.map((member) => [member.id, member]));
+  const rooms = new Map(before.channels.map((channel) => [channel.id, emptyRoom(channel)]));
 
   const room = (channel: string): Room => {
     const found = rooms.get(channel);
@@ -84,8 +98,14 @@ export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspa
     changes.notify();
     return message;
   };
+  const place = (message: Message): void => {
+    const { byTs, replies } = room(message.channel);
+    byTs.set(message.ts, message);
+    if (message.threadTs === undefined) return;
+    replies.set(message.threadTs, [...(replies.get(message.threadTs) ?? []), message.ts]);
+  };
   const addChannel = (channel: Channel): Channel => {
-    rooms.set(channel.id, { channel, byTs: new Map(), replies: new Map() });
+    rooms.set(channel.id, emptyRoom(channel));
     changes.notify();
     return channel;
   };
@@ -93,6 +113,8 @@ export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspa
     const { byTs, replies } = room(channel);
     return [rootTs, ...(replies.get(rootTs) ?? [])].flatMap((ts) => byTs.get(ts) ?? []);
   };
+
+  before.messages.forEach(place);
 
   return {
     team,
@@ -108,10 +130,11 @@ export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspa
     directChannel: (user) => rooms.get(`D${user.slice(1)}`)?.channel,
 
     post({ ts = ids.ts(), ...draft }) {
-      const { byTs, replies } = room(draft.channel);
-      if (byTs.has(ts)) throw new Impossible(`${draft.channel} already has a message ${ts}`);
-      if (draft.threadTs !== undefined) replies.set(draft.threadTs, [...(replies.get(draft.threadTs) ?? []), ts]);
-      return put({ ...draft, ts, reactions: [] });
+      if (room(draft.channel).byTs.has(ts)) throw new Impossible(`${draft.channel} already has a message ${ts}`);
+      const message = { ...draft, ts, reactions: [] };
+      place(message);
+      changes.notify();
+      return message;
     },
     message: (channel, ts) => rooms.get(channel)?.byTs.get(ts),
     edit: (message, { by, ...changed }) => put({ ...message, ...changed, edited: { user: by, ts: ids.ts() } }),
@@ -149,8 +172,15 @@ export function createWorkspace(team: Team, ids: Ids, changes: Changes): Workspa
       };
     },
     messages: (channel) => [...(rooms.get(channel)?.byTs.values() ?? [])],
+    content: () => ({
+      members: [...members.values()],
+      channels: [...rooms.values()].map(({ channel }) => channel),
+      messages: [...rooms.values()].flatMap(({ byTs }) => [...byTs.values()]),
+    }),
   };
 }
+
+const emptyRoom = (channel: Channel): Room => ({ channel, byTs: new Map(), replies: new Map() });
 
 const NO_BLOCKS: readonly JsonObject[] = [];
 
