@@ -17,6 +17,7 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { recordingLog } from "./log.ts";
 
 export * from "./core/inbound.ts";
+export * from "./core/race.ts";
 export { EndsWith, threw } from "./core/runtime.ts";
 export { waitForLock, waitUntil } from "./database.ts";
 

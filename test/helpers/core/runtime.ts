@@ -77,8 +77,9 @@ export function createFakeRuntime(initial: Readonly<Record<string, FakeTool>>): 
     invokes.push(request);
     const entry = request.entry === "verify" ? undefined : tools.get(request.tool)?.[request.entry];
     if (!entry) return { kind: "threw", message: "no such entry", notApplied: false, traffic: NO_TRAFFIC };
+    let abort = () => {};
     const stopped = new Promise<InvokeResult>((resolve) => {
-      const abort = () => resolve({ kind: "aborted" });
+      abort = () => resolve({ kind: "aborted" });
       if (request.signal.aborted) abort();
       else request.signal.addEventListener("abort", abort, { once: true });
     });
@@ -89,7 +90,7 @@ export function createFakeRuntime(initial: Readonly<Record<string, FakeTool>>): 
         return error instanceof EndsWith ? error.result : threw({ message: String(error) }).result;
       }
     })();
-    return Promise.race([ended, stopped]);
+    return Promise.race([ended, stopped]).finally(() => request.signal.removeEventListener("abort", abort));
   }
 
   return {
