@@ -114,6 +114,13 @@ export function judgeApply(report: ApplyReport, earlierInDoubt: boolean): ApplyO
   }
 }
 
+/** What a `Response` is read into (T5), with a status outside 200-299: an apply that returned it did not succeed. */
+export function isRefusedResponse(value: Json): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { ok, status, body } = value as { readonly [key: string]: Json };
+  return ok === false && typeof status === "number" && body !== undefined && Object.keys(value).length === 3;
+}
+
 /** One proposed write as it is stored. Digests are 64 hex digits (SHA-256). */
 export interface Decision {
   readonly id: string;

@@ -8,7 +8,7 @@ import { type EgressCode, EgressError } from "./egressError.ts";
 import type { Answered } from "./exchange.ts";
 import { type Ask, fetchThrough } from "./fetchThrough.ts";
 import { answerHeaders, type ReadSecret } from "./headers.ts";
-import { createTrafficMeter, type TrafficMeter } from "./traffic.ts";
+import { createTrafficMeter, isRead, type TrafficMeter } from "./traffic.ts";
 
 export interface ConnectionsOptions {
   /** The connections that the agent of a lease declares; null when its deployment is gone. */
@@ -53,6 +53,11 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+interface Leased {
+  readonly lease: LeaseRequest;
+  meter: TrafficMeter;
+}
+
 /** The text of a request, escaped as JSON, is at most six times its bytes; this is twice, and code is not all quotes. */
 const MAX_ENVELOPE_BYTES = 12 * 1024 * 1024;
 
@@ -63,7 +68,7 @@ const MAX_ENVELOPE_BYTES = 12 * 1024 * 1024;
 export async function createConnections(options: ConnectionsOptions): Promise<Connections> {
   const { log, timeoutMs = 30_000 } = options;
   const deps = { policy: options, readSecret: options.readSecret, resolveName: options.resolveName ?? resolveByDns };
-  const leased = new Map<string, { readonly lease: LeaseRequest; meter: TrafficMeter }>();
+  const leased = new Map<string, Leased>();
 
   const server = createServer((request, response) => {
     serve(request, response)
@@ -74,12 +79,31 @@ export async function createConnections(options: ConnectionsOptions): Promise<Co
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<Answered> {
     const runtime = leased.get(/^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "");
     if (!runtime) throw new EgressError("connection_unauthorized");
-    const { lease, meter } = runtime;
+    // From here on it may leave, whatever becomes of the runtime that asked: not counted later than that (A5).
+    const known = runtime.meter.doubted();
+    try {
+      return await serveLeased(request, response, runtime, known);
+    } finally {
+      known();
+    }
+  }
+
+  async function serveLeased(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { lease, meter }: Leased,
+    known: () => void,
+  ): Promise<Answered> {
     const id = connectionId(request);
     const declared = await options.connectionsOf(lease);
     const connection = declared?.find((candidate) => candidate.id === id);
     if (!connection) throw new EgressError("connection_unknown");
     const ask = readAsk(await readEnvelope(request));
+    if (isRead(ask.method)) known();
+    const sent: TrafficMeter["sent"] = (method) => {
+      known();
+      return meter.sent(method);
+    };
 
     const note = (outcome: TrafficEvent["outcome"]) =>
       options.onTraffic?.({
@@ -91,7 +115,7 @@ export async function createConnections(options: ConnectionsOptions): Promise<Co
       });
     note({ kind: "request" });
     try {
-      const answer = await fetchThrough(connection, ask, meter, deps, whenOver(response, timeoutMs));
+      const answer = await fetchThrough(connection, ask, { sent }, deps, whenOver(response, timeoutMs));
       note({ kind: "response", status: answer.status });
       return answer;
     } catch (error) {

@@ -32,7 +32,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export async function fetchThrough(
   connection: ConnectionManifest,
   ask: Ask,
-  meter: TrafficMeter,
+  meter: Pick<TrafficMeter, "sent">,
   deps: FetchDeps,
   signal: AbortSignal,
 ): Promise<Answered> {

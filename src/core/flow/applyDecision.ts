@@ -1,6 +1,6 @@
 import { withTx } from "../db/withTx.ts";
 import { digest } from "../digest.ts";
-import { type ApplyReport, type Decision, judgeApply } from "../domain/decision.ts";
+import { type ApplyReport, type Decision, isRefusedResponse, judgeApply } from "../domain/decision.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Json } from "../domain/json.ts";
 import type { InvokeResult } from "../ports.ts";
@@ -146,13 +146,6 @@ function toReport(result: InvokeResult): ApplyReport {
     case "lost":
       return { kind: "lost" };
   }
-}
-
-/** What a `Response` is read into (T5), with a status outside 200-299. */
-function isRefusedResponse(value: Json): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const { ok, status, body } = value as { readonly [key: string]: Json };
-  return ok === false && typeof status === "number" && body !== undefined && Object.keys(value).length === 3;
 }
 
 /** Transaction B: the outcome, under the attempt's fence; what comes too late is evidence, or late proof. */

@@ -1,4 +1,4 @@
-import type { Traffic } from "../domain/decision.ts";
+import { isRefusedResponse, type Traffic } from "../domain/decision.ts";
 import { CountersignError } from "../domain/errors.ts";
 import type { InvokeRequest, InvokeResult, LeaseRequest, Log, Rendered, RenderRequest, Runtime } from "../ports.ts";
 import type { Answer } from "./agentProcess.ts";
@@ -121,7 +121,7 @@ export function createLease(request: LeaseRequest, first: Launched, deps: LeaseD
     const stopped = whenStopped(signal, timeoutMs);
     try {
       const first = await Promise.race([asked.answer, stopped.reason]);
-      if (typeof first !== "string") return settle(running, first);
+      if (typeof first !== "string") return entry === "apply" ? settleApply(running, first) : settle(running, first);
       asked.cancel(first);
       await within(limits.graceMs, asked.answer);
       // Also when it settled: only its end proves that nothing it started goes on (S4).
@@ -144,6 +144,19 @@ export function createLease(request: LeaseRequest, first: Launched, deps: LeaseD
     if (value !== undefined) return { kind: "returned", value, traffic };
     void running.end("it sent a result that is not JSON");
     return { kind: "lost", reason: "it sent a result that is not JSON" };
+  }
+
+  /**
+   * An apply that did not succeed may have left something behind, which must not write once it is judged (A5): its
+   * process ends, what it sent is counted after that, and what still comes in its name is refused.
+   */
+  async function settleApply(running: Launched, answer: Answer): Promise<InvokeResult> {
+    const result = settle(running, answer);
+    if (answer.type !== "settled" || (result.kind === "returned" && !isRefusedResponse(result.value))) return result;
+    await running.end("its apply did not succeed");
+    const traffic = merge(answer.traffic, deps.egress.of(running.token));
+    deps.onLease(running.token, null);
+    return "traffic" in result ? { ...result, traffic } : result;
   }
 
   return {

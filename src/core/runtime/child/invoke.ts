@@ -1,3 +1,4 @@
+import { isRefusedResponse } from "../../domain/decision.ts";
 import type { FromChild, Invocation, Outcome, Settled } from "../protocol.ts";
 import type { Agent } from "./agent.ts";
 import { messageOf, saysNotApplied } from "./failure.ts";
@@ -11,6 +12,8 @@ export interface InvokerDeps {
   readonly attribution: Attribution;
   readonly opaque: OpaqueWatch;
   readonly send: (message: FromChild) => void;
+  /** Sends, and stops this process for good. */
+  readonly sendLast: (message: FromChild) => void;
 }
 
 export interface Invoker {
@@ -32,7 +35,7 @@ interface Begun extends Running {
 }
 
 /** Calls tools. Each call is answered exactly once, whatever the tool does. */
-export function createInvoker({ agent, attribution, opaque, send }: InvokerDeps): Invoker {
+export function createInvoker({ agent, attribution, opaque, send, sendLast }: InvokerDeps): Invoker {
   const calls = new Map<number, Running>();
 
   function begin(id: number): Begun {
@@ -83,7 +86,10 @@ export function createInvoker({ agent, attribution, opaque, send }: InvokerDeps)
   async function call(id: number, invocation: Invocation): Promise<void> {
     const begun = begin(id);
     const settled = begun.settle(await outcomeOf(begun, invocation));
-    if (settled) send({ type: "settled", ...settled });
+    if (!settled) return;
+    // `failed` says that nothing was written: so nothing that an apply left behind may go on behind its report (A5).
+    const tell = invocation.entry === "apply" && !succeeded(settled.outcome) ? sendLast : send;
+    tell({ type: "settled", ...settled });
   }
 
   return {
@@ -101,5 +107,8 @@ export function createInvoker({ agent, attribution, opaque, send }: InvokerDeps)
     },
   };
 }
+
+const succeeded = (outcome: Outcome): boolean =>
+  outcome.kind === "returned" && !isRefusedResponse(JSON.parse(outcome.json));
 
 const threw = (message: string, notApplied = false): Outcome => ({ kind: "threw", message, notApplied });

@@ -18,12 +18,12 @@ const withHooks = installHooks();
 const attribution = createAttribution();
 const opaque = watchOpaque(attribution);
 const channel = openChannel(receive);
-const { send } = channel;
-const invoker = createInvoker({ agent: () => agent, attribution, opaque, send });
+const { send, sendLast } = channel;
+const invoker = createInvoker({ agent: () => agent, attribution, opaque, send, sendLast });
 
 // Unhandled rejections come here, too. The calls they belong to fail (T12); the process is replaced.
 process.on("uncaughtException", (error) => {
-  send({ type: "harmed", message: messageOf(error, folder), failed: invoker.fail(error) });
+  sendLast({ type: "harmed", message: messageOf(error, folder), failed: invoker.fail(error) });
 });
 send({ type: "ready" });
 
