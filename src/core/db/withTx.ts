@@ -8,10 +8,14 @@ const RETRIES = 3;
  * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A transaction that PostgreSQL
  * undid for the sake of another is run again up to three times, so `work` must have no effect outside the database.
  */
-export async function withTx<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+export const withTx = <T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> =>
+  again(() => once(pool, "begin", work));
+
+/** The same for a single statement, which is a transaction of its own. */
+export async function again<T>(statement: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await once(pool, "begin", work);
+      return await statement();
     } catch (error) {
       if (attempt >= RETRIES || !UNDONE.has(codeOf(error))) throw error;
     }

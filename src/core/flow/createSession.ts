@@ -6,9 +6,8 @@ import { newId } from "../domain/ids.ts";
 import type { InputSource } from "../domain/input.ts";
 import type { Session } from "../domain/session.ts";
 import { findReceived, recordReceived } from "../store/inbox.ts";
-import { findSession, setLabels } from "../store/sessions.ts";
+import { findSession, insertSession, lockSession, setLabels } from "../store/sessions.ts";
 import type { Core } from "./core.ts";
-import { openSession } from "./openSession.ts";
 
 export interface CreateSession {
   readonly agentId: string;
@@ -28,7 +27,9 @@ export function createSession(core: Core, create: CreateSession): Promise<{ sess
     const before =
       idempotencyKey === null ? null : await findRepeated(db, id, idempotencyKey, [agentId, labels, source]);
     if (before) return { session: before, duplicate: true };
-    const session = await openSession(db, { id, agentId, source, conversation: null });
+    if (!(await insertSession(db, { id, agentId, source, conversation: null })))
+      throw new CountersignError("agent_unknown");
+    const session = await lockSession(db, id);
     if (!session) throw new CountersignError("internal");
     if (Object.keys(labels).length > 0) await setLabels(db, id, labels);
     return { session, duplicate: false };

@@ -2,7 +2,7 @@ import type { Db } from "../db/pool.ts";
 import { withTx } from "../db/withTx.ts";
 import { digest } from "../digest.ts";
 import { CountersignError } from "../domain/errors.ts";
-import type { EventData, NewEvent } from "../domain/event.ts";
+import type { EventData } from "../domain/event.ts";
 import { newId } from "../domain/ids.ts";
 import type { AgentInput } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
@@ -28,24 +28,22 @@ export interface QueueTurn {
 
 /** Puts a turn at the end of a locked session's queue; part of a larger transaction. */
 export async function queueTurn(core: Core, db: Db, turn: QueueTurn): Promise<{ turn: Turn; wakes: Wake[] }> {
-  const queued = await insertTurn(db, {
-    id: newId(core.ids, "trn"),
-    sessionId: turn.sessionId,
-    mode: turn.mode ?? "queue",
-    answers: turn.answers ?? false,
-    input: turn.input,
-    inputDigest: digest(JSON.stringify(turn.input)),
-    person: turn.person,
-    idempotencyKey: turn.idempotencyKey ?? null,
-  });
-  const { channel: _where, ...said } = turn.input;
-  const data = { ...said, ...(turn.person && { person: turn.person }) } as unknown as EventData;
-  const events: NewEvent[] = [
-    { type: "message.received", turnId: queued.id, data },
-    { type: "turn.queued", turnId: queued.id, data: { position: queued.position, mode: queued.mode } },
-  ];
-  await appendEvents(db, { sessionId: turn.sessionId, events });
+  const queued = await insertTurn(db, newTurn(core, turn));
   return { turn: queued, wakes: [{ kind: "turn", id: turn.sessionId }] };
+}
+
+/** The row of a turn to be queued. */
+export function newTurn<T extends Omit<QueueTurn, "sessionId">>(core: Core, turn: T) {
+  const { channel: _where, ...said } = turn.input;
+  return {
+    mode: "queue" as const,
+    answers: false,
+    idempotencyKey: null,
+    ...turn,
+    id: newId(core.ids, "trn"),
+    inputDigest: digest(JSON.stringify(turn.input)),
+    received: { ...said, ...(turn.person && { person: turn.person }) } as unknown as EventData,
+  };
 }
 
 export interface SubmitTurn {

@@ -1,7 +1,6 @@
 import type { Client } from "../db/pool.ts";
-import { withTx } from "../db/withTx.ts";
+import { again, withTx } from "../db/withTx.ts";
 import { newDeliveryId, newId } from "../domain/ids.ts";
-import type { AgentInput } from "../domain/input.ts";
 import {
   type Conversation,
   type InboundClick,
@@ -9,21 +8,19 @@ import {
   type InboundMessage,
   type Person,
   personKey,
-  threadKey,
 } from "../domain/message.ts";
 import { matchOption, type Question } from "../domain/question.ts";
-import type { Session } from "../domain/session.ts";
+import { isOpen, type Session } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
-import { assignReceived, recordReceived } from "../store/inbox.ts";
+import { recordReceived, takeMessage } from "../store/inbox.ts";
 import { findOpenQuestion, findQuestion } from "../store/questions.ts";
 import { insertPerson, lockOpenThread, lockSession, ownsPost } from "../store/sessions.ts";
 import { chosen, recordAnswer } from "./answerQuestion.ts";
 import type { Core } from "./core.ts";
 import { decideLocked } from "./decide.ts";
 import { endLocked } from "./endSession.ts";
-import { openSession } from "./openSession.ts";
-import { queueTurn } from "./queueTurn.ts";
+import { newTurn, queueTurn } from "./queueTurn.ts";
 
 export type Received =
   | { readonly status: "received"; readonly sessionId: string | null; readonly wakes: Wake[] }
@@ -38,7 +35,7 @@ export async function receiveInbound(core: Core, event: InboundEvent): Promise<R
     case "ignored":
       return { status: "ignored", reason: event.reason, wakes: [] };
     case "message":
-      return withTx(core.pool, (db) => receiveMessage(core, db, event));
+      return receiveMessage(core, event);
     case "click":
       return withTx(core.pool, (db) => receiveClick(core, db, event));
   }
@@ -49,53 +46,76 @@ const DUPLICATE: Received = { status: "duplicate", reason: "received before", wa
 
 // --------------------------------------------------------------------------------------------------------- messages
 
-async function receiveMessage(core: Core, db: Client, message: InboundMessage): Promise<Received> {
-  const conversation = await homeOf(db, message);
-  const bound = await lockOpenThread(db, threadKey(conversation), personKey(message.person));
-  if (message.address === "follow-up") {
-    // Looked at before anything is written: most posts of a busy workspace are not for us.
-    if (!bound) return ignored("no session in this thread");
-    if (!bound.talks) return ignored("written by somebody who does not talk with the agent here");
-    if (message.forSomebodyElse) return ignored("begins by mentioning somebody else");
-  }
-  const sessionId = bound?.session.id ?? newId(core.ids, "ses");
-  if (!(await recordReceived(db, message.dedupe, sessionId))) return DUPLICATE;
-  if (message.startsOver) return startOver(core, db, bound?.session ?? null, conversation, message.person);
+async function receiveMessage(core: Core, message: InboundMessage): Promise<Received> {
+  const followUp = message.address === "follow-up";
+  if (followUp && message.forSomebodyElse) return ignored("begins by mentioning somebody else");
+  const conversation = await homeOf(core, message);
+  if (message.startsOver) return withTx(core.pool, (db) => startOver(core, db, message, conversation));
 
-  const session =
-    bound?.session ??
-    (await openSession(db, { id: sessionId, agentId: null, source: "channel", conversation })) ??
-    (await lockOpenThread(db, threadKey(conversation), personKey(message.person)))?.session;
-  if (!session) throw new Error("a thread's session ended while a message for it came in");
-  if (session.id !== sessionId) await assignReceived(db, message.dedupe, session.id);
-  if (!bound?.talks) await insertPerson(db, session.id, personKey(message.person));
-
-  const channel = { ...conversation, userId: message.person.userId };
-  const question = await findOpenQuestion(db, session.id);
-  if (question && isFor(question, message.person)) {
-    const option = matchOption(question.options, message.text);
-    const said = option ? chosen(option) : { text: message.text };
-    const { wakes } = await recordAnswer(core, db, session, question, { ...said, by: message.person, channel });
-    return { status: "received", sessionId: session.id, wakes };
+  const { person, dedupe } = message;
+  const turn = newTurn(core, { input: inputOf(message, conversation), person });
+  const newSessionId = newId(core.ids, "ses");
+  const taken = await again(() =>
+    takeMessage(core.pool, { keys: dedupe, conversation, person, followUp, newSessionId, turn }),
+  );
+  switch (taken.outcome) {
+    case "queued":
+      return { status: "received", sessionId: taken.sessionId, wakes: [{ kind: "turn", id: taken.sessionId }] };
+    case "duplicate":
+      return DUPLICATE;
+    case "unbound":
+      return ignored("no session in this thread");
+    case "stranger":
+      return ignored("written by somebody who does not talk with the agent here");
+    case "question": {
+      const received = await withTx(core.pool, (db) => receiveReply(core, db, taken.sessionId, message, conversation));
+      return received ?? receiveMessage(core, message);
+    }
   }
-  // While a question is open, what others type waits behind it: the question stays open (Q5).
-  const input: AgentInput = {
-    source: "channel",
-    text: message.text,
-    channel,
-    ...(message.payload !== undefined && { payload: message.payload }),
-  };
-  const { wakes } = await queueTurn(core, db, { sessionId: session.id, input, person: message.person });
-  return { status: "received", sessionId: session.id, wakes };
 }
 
+/** A message while a question is open: the answer, if it is for who wrote it. Null: the session has ended meanwhile. */
+async function receiveReply(
+  core: Core,
+  db: Client,
+  sessionId: string,
+  message: InboundMessage,
+  conversation: Conversation,
+): Promise<Received | null> {
+  const { person, text } = message;
+  const session = await lockSession(db, sessionId);
+  if (!session || !isOpen(session.status)) return null;
+  if (!(await recordReceived(db, message.dedupe, sessionId))) return DUPLICATE;
+  await insertPerson(db, sessionId, personKey(person));
+
+  const input = inputOf(message, conversation);
+  const question = await findOpenQuestion(db, sessionId);
+  if (question && isFor(question, person)) {
+    const option = matchOption(question.options, text);
+    const said = option ? chosen(option) : { text };
+    const { wakes } = await recordAnswer(core, db, session, question, { ...said, by: person, channel: input.channel });
+    return { status: "received", sessionId, wakes };
+  }
+  // What others type waits behind the question: it stays open (Q5).
+  const { wakes } = await queueTurn(core, db, { sessionId, input, person });
+  return { status: "received", sessionId, wakes };
+}
+
+const inputOf = ({ text, person, payload }: InboundMessage, conversation: Conversation) => ({
+  source: "channel" as const,
+  text,
+  channel: { ...conversation, userId: person.userId },
+  ...(payload !== undefined && { payload }),
+});
+
 /** A threaded direct message belongs to the unthreaded conversation when it answers one of that session's posts (G4). */
-async function homeOf(db: Client, { conversation, parent, person }: InboundMessage): Promise<Conversation> {
+async function homeOf(core: Core, { conversation, parent }: InboundMessage): Promise<Conversation> {
   if (!parent) return conversation;
-  const above = await lockOpenThread(db, threadKey(parent.conversation), personKey(person));
-  if (!above) return conversation;
-  const inboxKey = `${parent.conversation.provider}:post:${parent.conversation.workspaceId}:${parent.rootRef}`;
-  return (await ownsPost(db, above.session.id, parent.rootRef, inboxKey)) ? parent.conversation : conversation;
+  const { provider, workspaceId } = parent.conversation;
+  const inboxKey = `${provider}:post:${workspaceId}:${parent.rootRef}`;
+  return (await ownsPost(core.pool, parent.conversation, parent.rootRef, inboxKey))
+    ? parent.conversation
+    : conversation;
 }
 
 const isFor = (question: Question, person: Person): boolean =>
@@ -104,10 +124,11 @@ const isFor = (question: Question, person: Person): boolean =>
 async function startOver(
   core: Core,
   db: Client,
-  session: Session | null,
+  { dedupe, person }: InboundMessage,
   conversation: Conversation,
-  person: Person,
 ): Promise<Received> {
+  const session = await lockOpenThread(db, conversation);
+  if (!(await recordReceived(db, dedupe, session?.id ?? null))) return DUPLICATE;
   const ended = session ? await endLocked(core, db, session) : [];
   const noted = await note(core, db, conversation, person, "Started over: your next message opens a new session.");
   return { status: "received", sessionId: session?.id ?? null, wakes: [...ended, ...noted] };

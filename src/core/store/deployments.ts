@@ -5,7 +5,7 @@ import type { Deployment, DeploymentFile, Manifest } from "../domain/manifest.ts
 export async function insertDeployment(db: Db, deployment: Deployment): Promise<void> {
   await db.query(
     `with kept as (
-       insert into deployments (id, manifest) values ($1, $2::json) on conflict (id) do nothing
+       insert into deployments (id, manifest, agents) values ($1, $2::json, $5::text[]) on conflict (id) do nothing
      )
      insert into deployment_files (deployment_id, path, content)
      select $1, f.path, f.content from unnest($3::text[], $4::bytea[]) as f (path, content)
@@ -15,6 +15,7 @@ export async function insertDeployment(db: Db, deployment: Deployment): Promise<
       JSON.stringify(deployment.manifest),
       deployment.files.map((f) => f.path),
       deployment.files.map((f) => Buffer.from(f.content)),
+      deployment.manifest.agents.map((a) => a.id),
     ],
   );
 }

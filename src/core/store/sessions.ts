@@ -1,7 +1,7 @@
 import type { Db } from "../db/pool.ts";
 import type { InputSource } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
-import type { Conversation } from "../domain/message.ts";
+import { type Conversation, threadKey } from "../domain/message.ts";
 import type { Session, SessionStatus } from "../domain/session.ts";
 
 const COLUMNS =
@@ -37,29 +37,25 @@ const toSession = (row: SessionRow): Session => ({
 
 export interface NewSession {
   readonly id: string;
-  readonly agentId: string;
-  readonly deploymentId: string;
+  /** Null: the project's first agent. */
+  readonly agentId: string | null;
   readonly source: InputSource;
   readonly conversation: Conversation | null;
-  readonly threadKey: string | null;
 }
 
-/** False: the thread has an open session already; somebody else was first (S1). */
+/**
+ * Opens a session, and its log. False: the active deployment has no such agent. Undoes the transaction, to be done
+ * again, when the thread has an open session in the meantime (S1).
+ */
 export async function insertSession(db: Db, session: NewSession): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into sessions (id, agent_id, deployment_id, source, conversation, thread_key)
-     values ($1, $2, $3, $4, $5::json, $6)
-     on conflict (thread_key) where status in ('idle', 'running', 'stopping') do nothing`,
-    [
-      session.id,
-      session.agentId,
-      session.deploymentId,
-      session.source,
-      session.conversation && JSON.stringify(session.conversation),
-      session.threadKey,
-    ],
-  );
-  return rowCount === 1;
+  const { rows } = await db.query<{ opened: boolean }>("select open_session($1, $2, $3, $4, $5) as opened", [
+    session.id,
+    session.agentId,
+    session.source,
+    session.conversation && JSON.stringify(session.conversation),
+    session.conversation && threadKey(session.conversation),
+  ]);
+  return rows[0]?.opened ?? false;
 }
 
 /** Locks the session for this transaction. Every flow takes this lock before it touches a row of the session. */
@@ -73,21 +69,15 @@ export async function findSession(db: Db, id: string): Promise<Session | null> {
   return rows[0] ? toSession(rows[0]) : null;
 }
 
-/** The open session of a thread, locked, and whether this person already talks in it (G4). */
-export async function lockOpenThread(
-  db: Db,
-  threadKey: string,
-  personKey: string,
-): Promise<{ session: Session; talks: boolean } | null> {
-  const { rows } = await db.query<SessionRow & { talks: boolean }>(
-    `select ${COLUMNS},
-       exists (select 1 from session_people p where p.session_id = sessions.id and p.person_key = $2) as talks
-     from sessions
+/** The open session of a thread, locked. */
+export async function lockOpenThread(db: Db, thread: Conversation): Promise<Session | null> {
+  const { rows } = await db.query<SessionRow>(
+    `select ${COLUMNS} from sessions
      where thread_key = $1 and status in ('idle', 'running', 'stopping')
      for update`,
-    [threadKey, personKey],
+    [threadKey(thread)],
   );
-  return rows[0] ? { session: toSession(rows[0]), talks: rows[0].talks } : null;
+  return rows[0] ? toSession(rows[0]) : null;
 }
 
 export async function insertPerson(db: Db, sessionId: string, personKey: string): Promise<void> {
@@ -107,12 +97,13 @@ export async function endSession(db: Db, id: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Whether a post is one of a session's own: something it sent, or a message it received. */
-export async function ownsPost(db: Db, sessionId: string, ref: string, inboxKey: string): Promise<boolean> {
+/** Whether a post is one of those of a thread's open session: something it sent, or a message it received. */
+export async function ownsPost(db: Db, thread: Conversation, ref: string, inboxKey: string): Promise<boolean> {
   const { rows } = await db.query<{ own: boolean }>(
-    `select exists (select 1 from deliveries where ref = $2 and session_id = $1)
-         or exists (select 1 from inbox where key = $3 and session_id = $1) as own`,
-    [sessionId, ref, inboxKey],
+    `select exists (select 1 from deliveries where ref = $2 and session_id = s.id)
+         or exists (select 1 from inbox where key = $3 and session_id = s.id) as own
+     from sessions s where s.thread_key = $1 and s.status in ('idle', 'running', 'stopping')`,
+    [threadKey(thread), ref, inboxKey],
   );
   return rows[0]?.own ?? false;
 }

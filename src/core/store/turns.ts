@@ -1,5 +1,6 @@
 import type { Db } from "../db/pool.ts";
 import type { ErrorCode } from "../domain/errors.ts";
+import type { EventData } from "../domain/event.ts";
 import type { AgentInput } from "../domain/input.ts";
 import type { Person } from "../domain/message.ts";
 import type { ClaimedTurn, Turn, TurnMode, TurnStatus } from "../domain/turn.ts";
@@ -49,19 +50,18 @@ export interface NewTurn {
   readonly inputDigest: string;
   readonly person: Person | null;
   readonly idempotencyKey: string | null;
+  /** What its `message.received` says. */
+  readonly received: EventData;
 }
 
-/** The session must be locked: positions are counted under its lock. */
+/** Queued, and said so in the log. The session must be locked: positions are counted under its lock. */
 export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
   const { rows } = await db.query<TurnRow>({
-    name: "insert-turn",
-    text: `insert into turns (id, session_id, position, status, mode, answers, source, input, input_digest, person, idempotency_key)
-           select $1, $2, coalesce(max(position), 0) + 1, 'queued', $3, $4, $5, $6::json, $7, $8::json, $9
-           from turns where session_id = $2
-           returning ${COLUMNS}`,
+    name: "queue-turn",
+    text: `select ${COLUMNS} from queue_turn($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     values: [
-      turn.id,
       turn.sessionId,
+      turn.id,
       turn.mode,
       turn.answers,
       turn.input.source,
@@ -69,6 +69,7 @@ export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
       turn.inputDigest,
       turn.person && JSON.stringify(turn.person),
       turn.idempotencyKey,
+      JSON.stringify(turn.received),
     ],
   });
   return toTurn(only(rows));

@@ -23,6 +23,8 @@ create sequence fences;
 create table deployments (
   id text primary key,
   manifest json not null,
+  -- Its agents in the manifest's order, beside it: every session that opens asks for them.
+  agents text[] not null default '{}',
   created_at timestamptz not null default countersign_now()
 );
 
@@ -275,5 +277,107 @@ begin
   set last_seq = v_last + v_new, status = coalesce(p_status, status), updated_at = countersign_now()
   where id = p_session;
   return v_last + v_new;
+end
+$$;
+
+-- Opens a session on the active deployment, with the agent named or else the project's first (S1). False: there is no
+-- such agent. A thread that got a session in the meantime undoes the transaction: done again, the caller finds it.
+create function open_session(p_session text, p_agent text, p_source text, p_conversation text, p_thread text)
+returns boolean language plpgsql as $$
+declare
+  v_deployment text;
+  v_agent text;
+begin
+  select d.id, coalesce(p_agent, d.agents[1]) into v_deployment, v_agent
+  from activation a join deployments d on d.id = a.deployment_id
+  where p_agent is null or p_agent = any (d.agents);
+  if v_agent is null then
+    return false;
+  end if;
+  insert into sessions (id, agent_id, deployment_id, source, conversation, thread_key, last_seq)
+  values (p_session, v_agent, v_deployment, p_source, p_conversation::json, p_thread, 1)
+  on conflict (thread_key) where status in ('idle', 'running', 'stopping') do nothing;
+  if not found then
+    raise serialization_failure using message = 'the thread got a session in the meantime';
+  end if;
+  insert into events (session_id, seq, type, data)
+  values (p_session, 1, 'session.created',
+    json_build_object('agentId', v_agent, 'deploymentId', v_deployment, 'source', p_source));
+  return true;
+end
+$$;
+
+-- Puts a turn at the end of a locked session's queue, and into its log what was received.
+create function queue_turn(
+  p_session text, p_turn text, p_mode text, p_answers boolean, p_source text, p_input text, p_digest text,
+  p_person text, p_key text, p_received text
+) returns turns language plpgsql as $$
+declare
+  v_turn turns;
+begin
+  insert into turns (id, session_id, position, status, mode, answers, source, input, input_digest, person, idempotency_key)
+  select p_turn, p_session, coalesce(max(position), 0) + 1, 'queued', p_mode, p_answers, p_source, p_input::json,
+    p_digest, p_person::json, p_key
+  from turns where session_id = p_session
+  returning * into v_turn;
+  perform append_events(
+    p_session, null, null, null,
+    array[p_turn, p_turn],
+    array['message.received', 'turn.queued'],
+    array[p_received, json_build_object('position', v_turn.position, 'mode', p_mode)::text]
+  );
+  return v_turn;
+end
+$$;
+
+-- Takes in one message of a thread, a whole transaction in one round trip. By outcome:
+--   queued     it is a turn now, in the thread's session or, unless it is a follow-up, in a new one
+--   duplicate  one of its keys was here before (G3)
+--   unbound, stranger   a follow-up in a thread without a session, or by somebody who does not talk in it (G4)
+--   question   a question stands open in the session; whether this answers it is the caller's to say
+-- Nothing is written but by the first two.
+create function take_message(
+  p_keys text[], p_thread text, p_person_key text, p_follow_up boolean,
+  p_session text, p_conversation text, p_turn text, p_input text, p_digest text, p_person text, p_received text,
+  out outcome text, out session text
+) language plpgsql as $$
+declare
+  v_talks boolean;
+  v_new bigint;
+begin
+  select id into session from sessions
+  where thread_key = p_thread and status in ('idle', 'running', 'stopping')
+  for update;
+  v_talks := exists (select 1 from session_people where session_id = session and person_key = p_person_key);
+  if p_follow_up and not v_talks then
+    outcome := case when session is null then 'unbound' else 'stranger' end;
+    return;
+  end if;
+  if exists (select 1 from questions where session_id = session and status = 'open') then
+    outcome := 'question';
+    return;
+  end if;
+
+  -- Sorted, so that two deliveries of one post take the same locks in the same order.
+  insert into inbox (key, session_id)
+  select k, coalesce(session, p_session) from unnest(p_keys) as k order by k
+  on conflict do nothing;
+  get diagnostics v_new = row_count;
+  if v_new < cardinality(p_keys) then
+    outcome := 'duplicate';
+    return;
+  end if;
+
+  if session is null then
+    if not open_session(p_session, null, 'channel', p_conversation, p_thread) then
+      raise exception 'no deployment is active';
+    end if;
+    session := p_session;
+  end if;
+  if not v_talks then
+    insert into session_people (session_id, person_key) values (session, p_person_key);
+  end if;
+  perform queue_turn(session, p_turn, 'queue', false, 'channel', p_input, p_digest, p_person, null, p_received);
+  outcome := 'queued';
 end
 $$;
