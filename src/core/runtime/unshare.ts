@@ -28,21 +28,17 @@ stage() {
   esac
 }
 place() {
+  [ -d "$2" ] || mkdir -p "$2"
   case $1 in
-    freeze) mount -no "remount,bind,$3,ro" "$2" ;;
-    hide)
-      mkdir -p "$2"
-      mount -nt tmpfs -o mode=1777,size=256m tmpfs "$2" ;;
-    readOnly | writable)
-      mkdir -p "$2"
-      mount -n --move "/sys/$n" "$2" ;;
+    hide) mount -nt tmpfs -o mode=1777,size=256m tmpfs "$2" ;;
+    readOnly | writable) mount -n --move "/sys/$n" "$2" ;;
   esac
-  if [ "$1" = readOnly ]; then mount -no "remount,bind,$3,ro" "$2"; fi
+  case $1 in freeze | readOnly) mount -no "remount,bind,$3,ro" "$2" ; esac
 }
 each stage "$@"
 mkdir /sys/dev
 mount -nt tmpfs -o mode=755 tmpfs /sys/dev
-for device in null zero full random urandom tty; do
+for device in null zero random urandom; do
   : > "/sys/dev/$device"
   mount -n --bind "/dev/$device" "/sys/dev/$device"
 done
