@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { LRUCache } from "lru-cache";
 import type { Json } from "../domain/json.ts";
+import { boundedPattern } from "./boundedPattern.ts";
 
 /** Checks a value against a JSON Schema. Null: it fits; else one sentence naming each field that does not. */
 export type SchemaCheck = (schema: Json, value: Json) => string | null;
@@ -32,7 +33,8 @@ function compile(schema: Json): ValidateFunction {
   const { $schema } = schema as { $schema?: unknown };
   // A new instance each: two tools may use one `$id`. Draft 7 reads everything but the two newer drafts.
   const Dialect = typeof $schema === "string" && /20(19-09|20-12)/.test($schema) ? Ajv2020 : Ajv;
-  const ajv = new Dialect({ strict: false, allErrors: true, validateFormats: true, logger: false });
+  const code = { regExp: boundedPattern };
+  const ajv = new Dialect({ strict: false, allErrors: true, validateFormats: true, logger: false, code });
   addFormats.default(ajv as Ajv);
   const { $schema: _dialect, ...rest } = schema as Record<string, Json>;
   return ajv.compile(rest);
