@@ -12,6 +12,7 @@ import { type FolderLock, lockFolder } from "./folderLock.ts";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgresBinaries.ts";
 import { giveTo, handOver, type PostgresIdentity, postgresIdentity, SYSTEM_PATH } from "./postgresIdentity.ts";
 import { clearLeftover } from "./postgresLeftover.ts";
+import { readPidFile, USER, urlOf } from "./runningPostgres.ts";
 
 export interface EmbeddedPostgresOptions {
   /** Made when missing; holds the cluster, its password and its log. One gateway at a time. */
@@ -34,7 +35,6 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const USER = "countersign";
 /** initdb and crash recovery on a slow disk; the slowest first start measured took 5 s. */
 const START_WITHIN_MS = 60_000;
 /** A last checkpoint on a slow disk; 0.05-0.23 s were measured. */
@@ -72,8 +72,7 @@ export function createEmbeddedPostgres(options: EmbeddedPostgresOptions): Embedd
       await handOver(identity, folder);
       if (!existsSync(cluster)) await initialise();
       const port = await launchOnFreePort();
-      const password = (await readFile(join(folder, "password"), "utf8")).trim();
-      url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
+      url = await urlOf(folder, port);
       log.info({ port, folder }, "embedded PostgreSQL runs");
     } catch (error) {
       await stop();
@@ -121,7 +120,7 @@ export function createEmbeddedPostgres(options: EmbeddedPostgresOptions): Embedd
     const child = await run(binaries.postgres, ["-D", cluster, ...settings(port, options.sync !== false)]);
     server = child;
     const deadline = Date.now() + START_WITHIN_MS;
-    while (!(await isReady(cluster, child.pid))) {
+    while (!(await isReady(child.pid))) {
       if (hasExited(child)) throw await failed("did not start");
       if (Date.now() > deadline) {
         await end(child);
@@ -134,6 +133,11 @@ export function createEmbeddedPostgres(options: EmbeddedPostgresOptions): Embedd
       log.error({ code, signal }, "embedded PostgreSQL ended by itself; it is started again");
       restarting = relaunch(port);
     });
+  }
+
+  async function isReady(pid: number | undefined): Promise<boolean> {
+    const written = await readPidFile(folder);
+    return written.ready && written.pid === pid;
   }
 
   async function relaunch(port: number): Promise<void> {
@@ -212,12 +216,6 @@ function settings(port: number, sync: boolean): string[] {
     ...(sync ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-}
-
-/** The pid file's eighth line says `ready` once connections are taken; its first names who wrote it. */
-async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
-  const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-  return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
 }
 
 const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;

@@ -9,9 +9,19 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** A `config_invalid` that passes once the owner ends. */
+export class FolderInUse extends CountersignError {
+  constructor(folder: string, pid: number) {
+    super(
+      "config_invalid",
+      `The data folder ${folder} is in use by process ${pid}; stop it, choose another with --data, or set DATABASE_URL so that both share one database.`,
+    );
+  }
+}
+
 /**
  * Takes a data folder for this process: one living owner at a time. The owner is kept as pid and start time, so that
- * a kill -9, or a container that reuses pids, leaves nothing to clean up by hand. Throws `config_invalid` while
+ * a kill -9, or a container that reuses pids, leaves nothing to clean up by hand. Throws `FolderInUse` while
  * another process owns it.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
@@ -32,14 +42,20 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   };
 }
 
+/** The pid of the living process that has the folder; null: nobody has. */
+export const folderOwner = async (folder: string): Promise<number | null> =>
+  living(await contentOf(join(folder, "owner")));
+
+function living(owner: string): number | null {
+  const [pid = "", start = ""] = owner.split(/ (.*)/s);
+  return owner !== "" && processStart(Number(pid)) === start ? Number(pid) : null;
+}
+
 async function dropStale(path: string, folder: string): Promise<void> {
   const owner = await contentOf(path);
-  const [pid = "", start = ""] = owner.split(/ (.*)/s);
-  if (owner !== "" && processStart(Number(pid)) === start) {
-    throw new CountersignError(
-      "config_invalid",
-      `The data folder ${folder} is in use by process ${pid}; stop it, choose another with --data, or set DATABASE_URL so that both share one database.`,
-    );
+  const pid = living(owner);
+  if (pid !== null) {
+    throw new FolderInUse(folder, pid);
   }
   // Moved aside rather than deleted: what another process puts there meanwhile is seen, and put back.
   const aside = `${path}.${randomBytes(6).toString("hex")}.stale`;

@@ -16,12 +16,18 @@ export interface Keys {
  * its owner's eyes only. Two processes that start together agree on one.
  */
 export async function loadOrCreateKeys(config: Pick<Config, "dataDir" | "masterKey" | "apiKey">): Promise<Keys> {
-  const folder = join(config.dataDir, "keys");
-  const master = config.masterKey ?? (await keep(folder, "master", randomBytes(32).toString("base64"))).value;
-  if (config.apiKey) return { masterKey: master, apiKey: config.apiKey, createdApiKey: false };
-  const api = await keep(folder, "api", `csk_${randomBytes(24).toString("base64url")}`);
-  return { masterKey: master, apiKey: api.value, createdApiKey: api.created };
+  const masterKey = await loadOrCreateMasterKey(config);
+  if (config.apiKey) return { masterKey, apiKey: config.apiKey, createdApiKey: false };
+  const api = await keep(keysFolder(config), "api", `csk_${randomBytes(24).toString("base64url")}`);
+  return { masterKey, apiKey: api.value, createdApiKey: api.created };
 }
+
+/** The one key of the two that a command needs: an API key that it made would never be shown. */
+export async function loadOrCreateMasterKey(config: Pick<Config, "dataDir" | "masterKey">): Promise<string> {
+  return config.masterKey ?? (await keep(keysFolder(config), "master", randomBytes(32).toString("base64"))).value;
+}
+
+const keysFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "keys");
 
 /** The kept value, or `fresh` once it is kept. A link puts the whole file there, or finds another's. */
 async function keep(folder: string, name: string, fresh: string): Promise<{ value: string; created: boolean }> {
