@@ -96,6 +96,7 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
     limits: DEFAULT_WORKER_LIMITS,
   });
   const core = worker();
+  let frozen = false;
 
   async function deployTools({ id = "dpl_1", approvals = {}, digest = "d" }: DeployOptions = {}): Promise<Deployment> {
     const deployment = toDeployment(id, { ...DEFAULT_APPROVALS, ...approvals }, digest, runtime.tools);
@@ -123,6 +124,7 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
       wakes.pass(ms);
     },
     async freezeAt(time) {
+      frozen = true;
       await pool.query(`create or replace function countersign_now() returns timestamptz language sql stable as $$
         select timestamptz 'epoch' + shift from clock $$`);
       await pool.query("update clock set shift = $1::timestamptz - timestamptz 'epoch'", [time]);
@@ -135,9 +137,9 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
     },
     deploy: deployTools,
     async reset() {
-      await pool.query("truncate deployments, inbox cascade");
-      await pool.query(RUNNING_CLOCK);
-      await pool.query("update clock set shift = interval '0'");
+      await pool.query(FORGET_EVERYTHING);
+      if (frozen) await pool.query(RUNNING_CLOCK);
+      frozen = false;
       wakes.lose();
       for (const fake of [chat, model, runtime]) fake.reset();
       await deployTools();
@@ -150,6 +152,13 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
 /** The function as the schema has it. */
 const RUNNING_CLOCK = `create or replace function countersign_now() returns timestamptz language sql stable as $$
   select date_trunc('milliseconds', statement_timestamp()) + shift from clock $$`;
+
+/** Deleted and not truncated: for a handful of rows that is ten times as fast. */
+const FORGET_EVERYTHING = `
+  delete from deliveries; delete from decision_attempts; delete from decisions; delete from questions;
+  delete from turns; delete from events; delete from session_people; delete from session_labels; delete from sessions;
+  delete from inbox; delete from activation; delete from deployment_files; delete from deployments;
+  update clock set shift = interval '0'`;
 
 function toDeployment(
   id: string,

@@ -18,6 +18,7 @@ export interface FakeTool {
   readonly run?: Entry;
   readonly preview?: Entry;
   readonly apply?: Entry;
+  readonly verify?: Entry;
 }
 
 /** Thrown by an entry of a fake tool: the call ends exactly so. */
@@ -67,7 +68,7 @@ export function createFakeRuntime(initial: Readonly<Record<string, FakeTool>>): 
         name,
         description: `The tool ${name}.`,
         input: tool.input ?? { type: "object" },
-        verifies: false,
+        verifies: tool.verify !== undefined,
       })),
       { kind: "builtin", id: "ask" },
     ],
@@ -75,7 +76,7 @@ export function createFakeRuntime(initial: Readonly<Record<string, FakeTool>>): 
 
   async function invoke(request: InvokeRequest): Promise<InvokeResult> {
     invokes.push(request);
-    const entry = request.entry === "verify" ? undefined : tools.get(request.tool)?.[request.entry];
+    const entry = tools.get(request.tool)?.[request.entry];
     if (!entry) return { kind: "threw", message: "no such entry", notApplied: false, traffic: NO_TRAFFIC };
     let abort = () => {};
     const stopped = new Promise<InvokeResult>((resolve) => {

@@ -2,6 +2,7 @@ import { applyDecision } from "../../../src/core/flow/applyDecision.ts";
 import type { WorkerCore } from "../../../src/core/flow/core.ts";
 import { deliver } from "../../../src/core/flow/deliver.ts";
 import { runTurns } from "../../../src/core/flow/runTurn.ts";
+import { verifyDecision } from "../../../src/core/flow/verifyDecision.ts";
 import type { Wake } from "../../../src/core/ports.ts";
 
 /** A queue that only collects: nothing runs until a test says so. */
@@ -53,6 +54,6 @@ function run(core: WorkerCore, { kind, id }: Wake): Promise<void> {
     case "deliver":
       return deliver(core, id);
     case "verify":
-      throw new Error("nothing rings verify");
+      return verifyDecision(core, id);
   }
 }
