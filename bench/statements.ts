@@ -15,8 +15,8 @@ export type Costs = Readonly<Record<string, Cost>>;
  */
 const FLOWS: readonly (readonly [flow: string, statements: RegExp])[] = [
   ["ingress", /^(take-message|record-received)$/],
-  ["claim", /^claim-(next-)?turn$/],
-  ["read log", /^read-events$/],
+  ["claim", /^claim-turn$/],
+  ["read", /^(find-session|read-events|has-steers)$/],
   ["settle", /^settle-turn$/],
   ["step", /^append-events$/],
   ["deliver", /^(claim-next-delivery|mark-sent)$/],

@@ -49,8 +49,6 @@ export interface ClaimedTurn extends Turn {
   readonly fence: number;
   /** 1 the first time; more after its worker was lost. A worker that hands it back does not count. */
   readonly attempt: number;
-  /** Another claim ran it before: it goes on behind the last step that was committed. */
-  readonly resumed: boolean;
 }
 
 /** A turn whose worker was lost this often is given up: what it runs probably kills its worker. */

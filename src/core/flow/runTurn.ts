@@ -1,17 +1,16 @@
 import { isOutage } from "../db/outage.ts";
-import { withTx } from "../db/withTx.ts";
+import { again, withTx } from "../db/withTx.ts";
 import { CountersignError, type ErrorCode } from "../domain/errors.ts";
 import type { NewEvent } from "../domain/event.ts";
 import { foldHistory, type OpenCall } from "../domain/history.ts";
 import { newId } from "../domain/ids.ts";
 import { inputText } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
-import type { Session } from "../domain/session.ts";
 import { type ClaimedTurn, MAX_TURN_STEPS } from "../domain/turn.ts";
 import type { ModelStep, Rendered, RenderedTool, Runtime } from "../ports.ts";
 import { appendEvents, readAllEvents } from "../store/events.ts";
-import { lockSession } from "../store/sessions.ts";
-import { cancelQueued, claimNextTurn } from "../store/turns.ts";
+import { findSession, lockSession } from "../store/sessions.ts";
+import { cancelQueued, claimNextTurn, hasSteers } from "../store/turns.ts";
 import { ASK } from "../tools/ask.ts";
 import type { WorkerCore } from "./core.ts";
 import { stopReason } from "./leases.ts";
@@ -23,31 +22,19 @@ import { commitEvents, heldBy, remember, type TurnAtWork } from "./turnAtWork.ts
 /** Runs a session's turns, one after another, until none is left to start (S2). */
 export async function runTurns(core: WorkerCore, sessionId: string): Promise<void> {
   while (!core.leases.closing()) {
-    const claimed = await claim(core, sessionId);
-    if (!claimed) return;
-    const { session, turn } = claimed;
-    await core.leases.hold("turn", turn, (signal) => runTurn(core, session, turn, signal));
+    const turn = await again(() => claimNextTurn(core.pool, sessionId, core.limits.leaseMs));
+    if (!turn) return;
+    await core.leases.hold("turn", turn, (signal) => runTurn(core, turn, signal));
   }
 }
 
-function claim(core: WorkerCore, sessionId: string): Promise<{ session: Session; turn: ClaimedTurn } | null> {
-  return withTx(core.pool, async (db) => {
-    const session = await lockSession(db, sessionId);
-    const turn = session && (await claimNextTurn(db, sessionId, core.limits.leaseMs));
-    if (!turn) return null;
-    const started: NewEvent = turn.resumed
-      ? { type: "runtime.resumed", turnId: turn.id, data: { attempt: turn.attempt } }
-      : { type: "turn.started", turnId: turn.id, data: {} };
-    const events: NewEvent[] = [started, { type: "session.status_changed", data: { status: "running" } }];
-    await appendEvents(db, { sessionId, events, status: "running" });
-    return { session, turn };
-  });
-}
-
-async function runTurn(core: WorkerCore, session: Session, turn: ClaimedTurn, signal: AbortSignal): Promise<void> {
-  const { deploymentId, agentId, id: sessionId } = session;
+async function runTurn(core: WorkerCore, turn: ClaimedTurn, signal: AbortSignal): Promise<void> {
+  const { sessionId } = turn;
   let runtime: Runtime | null = null;
   try {
+    const session = await findSession(core.pool, sessionId);
+    if (!session) throw new Error("a turn has lost its session");
+    const { deploymentId, agentId } = session;
     runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
     await runSteps(core, { session, turn, runtime, signal, log: await readAllEvents(core.pool, sessionId) });
   } catch (error) {
@@ -133,6 +120,8 @@ function toModelTool(tool: RenderedTool) {
 /** What came in to steer this turn joins it before its next step (S2). */
 async function takeSteers(core: WorkerCore, at: TurnAtWork): Promise<void> {
   const sessionId = at.session.id;
+  // Steers are rare, and one that comes just after this look joins the next step.
+  if (!(await hasSteers(core.pool, sessionId))) return;
   const taken = await withTx(core.pool, async (db) => {
     await lockSession(db, sessionId);
     const steers = await cancelQueued(db, sessionId, "steers");

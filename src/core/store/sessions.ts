@@ -60,12 +60,20 @@ export async function insertSession(db: Db, session: NewSession): Promise<boolea
 
 /** Locks the session for this transaction. Every flow takes this lock before it touches a row of the session. */
 export async function lockSession(db: Db, id: string): Promise<Session | null> {
-  const { rows } = await db.query<SessionRow>(`select ${COLUMNS} from sessions where id = $1 for update`, [id]);
+  const { rows } = await db.query<SessionRow>({
+    name: "lock-session",
+    text: `select ${COLUMNS} from sessions where id = $1 for update`,
+    values: [id],
+  });
   return rows[0] ? toSession(rows[0]) : null;
 }
 
 export async function findSession(db: Db, id: string): Promise<Session | null> {
-  const { rows } = await db.query<SessionRow>(`select ${COLUMNS} from sessions where id = $1`, [id]);
+  const { rows } = await db.query<SessionRow>({
+    name: "find-session",
+    text: `select ${COLUMNS} from sessions where id = $1`,
+    values: [id],
+  });
   return rows[0] ? toSession(rows[0]) : null;
 }
 

@@ -122,27 +122,16 @@ export async function readActivity(db: Db, sessionId: string): Promise<Activity>
 
 /**
  * Starts the session's next turn: an answer first, else the oldest, and none while a question is open or another turn
- * runs. Null: there is nothing to start. The session must be locked.
+ * runs. Null: there is nothing to start. One round trip, which is a transaction of its own.
  */
 export async function claimNextTurn(db: Db, sessionId: string, leaseMs: number): Promise<ClaimedTurn | null> {
-  const { rows } = await db.query<TurnRow & { resumed: boolean }>({
-    name: "claim-next-turn",
-    text: `update turns
-           set status = 'running', fence = nextval('fences'), attempt = attempt + 1,
-               lease_until = countersign_now() + make_interval(secs => $2::double precision / 1000)
-           from (
-             select t.id as next_id, t.fence is not null as resumed from turns t
-             where t.session_id = $1 and t.status = 'queued'
-               and not exists (select 1 from turns r where r.session_id = $1 and r.status = 'running')
-               and not exists (select 1 from questions q where q.session_id = $1 and q.status = 'open')
-               and exists (select 1 from sessions s where s.id = $1 and s.status in ('idle', 'running', 'stopping'))
-             order by t.answers desc, t.position limit 1) next
-           where id = next_id and status = 'queued'
-           returning ${COLUMNS}, resumed`,
+  const { rows } = await db.query<TurnRow>({
+    name: "claim-turn",
+    text: `select ${COLUMNS} from claim_turn($1, make_interval(secs => $2::double precision / 1000))`,
     values: [sessionId, leaseMs],
   });
   const row = rows[0];
-  return row ? { ...toTurn(row), fence: Number(row.fence), attempt: row.attempt, resumed: row.resumed } : null;
+  return row ? { ...toTurn(row), fence: Number(row.fence), attempt: row.attempt } : null;
 }
 
 export interface Held {
@@ -235,6 +224,16 @@ export async function requestCancel(db: Db, sessionId: string): Promise<string |
     [sessionId],
   );
   return rows[0]?.id ?? null;
+}
+
+/** Whether anything waits to steer the running turn. */
+export async function hasSteers(db: Db, sessionId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: "has-steers",
+    text: "select from turns where session_id = $1 and status = 'queued' and mode = 'steer' limit 1",
+    values: [sessionId],
+  });
+  return rowCount === 1;
 }
 
 /** queued → cancelled for every turn of the session that `which` selects; returns them in their order. */

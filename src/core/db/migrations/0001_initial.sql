@@ -185,7 +185,7 @@ create table decisions (
   result json,
   -- When the tool's `verify` last looked at an unconfirmed write, and what it said to people.
   verified_at timestamptz,
-  verify_note text,
+  verify_note json,
   created_at timestamptz not null default countersign_now(),
   updated_at timestamptz not null default countersign_now(),
   unique (session_id, call_id),
@@ -379,5 +379,40 @@ begin
   end if;
   perform queue_turn(session, p_turn, 'queue', false, 'channel', p_input, p_digest, p_person, null, p_received);
   outcome := 'queued';
+end
+$$;
+
+-- queued → running for a session's next turn, and so in its log: an answer first, else the oldest; none while a
+-- question is open, another turn runs, or the session has ended. Returns no row where there is nothing to start.
+create function claim_turn(p_session text, p_lease interval) returns setof turns language plpgsql as $$
+declare
+  v_next turns;
+  v_turn turns;
+begin
+  perform from sessions where id = p_session and status in ('idle', 'running', 'stopping') for update;
+  if not found then
+    return;
+  end if;
+  select * into v_next from turns t
+  where t.session_id = p_session and t.status = 'queued'
+    and not exists (select 1 from turns r where r.session_id = p_session and r.status = 'running')
+    and not exists (select 1 from questions q where q.session_id = p_session and q.status = 'open')
+  order by t.answers desc, t.position limit 1;
+  update turns
+  set status = 'running', fence = nextval('fences'), attempt = attempt + 1, lease_until = countersign_now() + p_lease
+  where id = v_next.id and status = 'queued'
+  returning * into v_turn;
+  if not found then
+    return;
+  end if;
+  perform append_events(
+    p_session, null, null, 'running',
+    array[v_turn.id, null],
+    -- It had a fence before: another claim ran it, and it goes on behind the last step that was committed.
+    array[case when v_next.fence is null then 'turn.started' else 'runtime.resumed' end, 'session.status_changed'],
+    array[case when v_next.fence is null then '{}' else json_build_object('attempt', v_turn.attempt)::text end,
+      '{"status":"running"}']
+  );
+  return next v_turn;
 end
 $$;
