@@ -25,9 +25,12 @@ await serve<GatewaySettings>(async ({ role, dataDir, env }) => {
     config,
     keys: await loadOrCreateKeys(config),
     log: createLog(config.logLevel),
-    deployment: await buildProject({ dir: join(packageRoot(), "examples/support"), allowLoopback: true }),
-    localSecrets: {},
-    variables: {},
+    environment: {},
+    serve: async () => ({
+      deployment: await buildProject({ dir: join(packageRoot(), "examples/support"), allowLoopback: true }),
+      folder: null,
+      values: {},
+    }),
   });
   return { url: `${gateway.url}/slack/events`, close: gateway.close };
 });

@@ -8,7 +8,7 @@ import type { Config } from "../core/config.ts";
 import { migrate } from "../core/db/migrate.ts";
 import { createPool, type Pool } from "../core/db/pool.ts";
 import { CountersignError } from "../core/domain/errors.ts";
-import type { Deployment } from "../core/domain/manifest.ts";
+import type { Deployment, Manifest } from "../core/domain/manifest.ts";
 import { createConnections } from "../core/egress/connections.ts";
 import { type Core, DEFAULT_WORKER_LIMITS, type WorkerCore } from "../core/flow/core.ts";
 import { deploy, loadDeployment } from "../core/flow/deploy.ts";
@@ -35,11 +35,22 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly keys: Keys;
   readonly log: Log;
+  /** Chooses the project, once the database says what is active. */
+  readonly serve: (active: DeploymentRow | null) => Promise<Served>;
+  /** The environment: values of the runtime variables that agents declare. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What one start serves. */
+export interface Served {
   /** Kept and made the active one; null: what is active stays. */
   readonly deployment: Deployment | null;
-  /** Values of the project's `.env.local`, and of the environment, for what agents declare. */
-  readonly localSecrets: Readonly<Record<string, string>>;
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The project's sources, with `.env` files that hold secrets: agents never see them. */
+  readonly folder: string | null;
+  /** Values of its `.env.local`: secrets that were not set, in development, and runtime variables. */
+  readonly values: Readonly<Record<string, string>>;
+  /** What was started for it, to be closed with the gateway; `part` says what runs where. */
+  readonly companion?: { readonly part: string; close(): Promise<void> };
 }
 
 export interface Gateway {
@@ -65,21 +76,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const parts: string[] = [];
     const { pool, databaseUrl } = await openDatabase(config, log, closing, parts);
     const core: Core = { pool, ids, log };
-    if (options.deployment) await deploy(core, options.deployment);
-    const active = await findActiveDeployment(pool);
-    if (!active)
-      throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project with --project DIR.");
-    parts.push(
-      `agents     ${active.manifest.agents.map((a) => a.id).join(", ")} of project ${active.manifest.project} (${active.id})`,
-    );
-
+    const served = await chooseDeployment(options, core, closing, parts);
     const queue = await openQueue(config, databaseUrl, log, closing, parts);
     const ring = createRing(queue, log);
     const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
     const worker =
       config.role === "gateway"
         ? null
-        : await openWorker(options, { core, queue, ring, slack, active }, closing, parts);
+        : await openWorker(options, { core, queue, ring, slack, served }, closing, parts);
 
     const checks = [
       { name: "database", required: true, check: () => pool.query("select 1") },
@@ -108,6 +112,30 @@ const FINISH_WITHIN_MS = 10_000;
 
 type Closing = ReturnType<typeof createClosing>;
 type Ring = ReturnType<typeof createRing>;
+
+/** A worker deploys nothing: it runs what sessions are pinned to. */
+async function chooseDeployment(
+  { config, serve }: GatewayOptions,
+  core: Core,
+  closing: Closing,
+  parts: string[],
+): Promise<Served> {
+  const served = await serve(await findActiveDeployment(core.pool));
+  const { companion } = served;
+  if (companion) {
+    closing.push(companion.part, companion.close);
+    parts.push(companion.part);
+  }
+  if (config.role === "worker") return served;
+  if (served.deployment) await deploy(core, served.deployment);
+  const active = await findActiveDeployment(core.pool);
+  if (!active) {
+    throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project's folder with --project.");
+  }
+  const agents = active.manifest.agents.map((agent) => agent.id).join(", ");
+  parts.push(`serving    ${agents} of project ${active.manifest.project} (${active.id})`);
+  return served;
+}
 
 async function openDatabase(
   config: Config,
@@ -190,12 +218,12 @@ interface WorkerDeps {
   readonly queue: JobQueue;
   readonly ring: Ring;
   readonly slack: ChatAdapter;
-  readonly active: DeploymentRow;
+  readonly served: Served;
 }
 
 async function openWorker(
   options: GatewayOptions,
-  { core, queue, ring, slack, active }: WorkerDeps,
+  { core, queue, ring, slack, served }: WorkerDeps,
   closing: Closing,
   parts: string[],
 ): Promise<WorkerCore> {
@@ -212,7 +240,12 @@ async function openWorker(
     found.catch(() => manifests.delete(id));
     return found;
   };
-  const secrets = createSecrets(core.pool, keys.masterKey, config.masterKeyPrevious, options.localSecrets);
+  const secrets = createSecrets(
+    core.pool,
+    keys.masterKey,
+    config.masterKeyPrevious,
+    config.production ? {} : served.values,
+  );
   const connections = await createConnections({
     connectionsOf: async ({ deploymentId, agentId }) =>
       (await known(deploymentId)).manifest.agents.find((a) => a.id === agentId)?.connections ?? null,
@@ -234,9 +267,10 @@ async function openWorker(
     issueToken: connections.issueToken,
     onLease: connections.lease,
     egress: connections.traffic,
-    env: () => declaredVariables(active, options.variables),
+    env: async ({ deploymentId }) =>
+      declaredVariables((await known(deploymentId)).manifest, { ...options.environment, ...served.values }),
     isolation: config.runtime,
-    hideDirs: [config.dataDir],
+    hideDirs: [config.dataDir, ...(served.folder ? [served.folder] : [])],
     log,
   });
   closing.push("agent processes", () => runtime.close());
@@ -280,7 +314,7 @@ async function openWorker(
 }
 
 /** Runtime variables are the names the project declares, never the gateway's own; secrets are not among them. */
-function declaredVariables({ manifest }: DeploymentRow, values: GatewayOptions["variables"]): Record<string, string> {
+function declaredVariables(manifest: Manifest, values: GatewayOptions["environment"]): Record<string, string> {
   return Object.fromEntries(
     manifest.variables.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );

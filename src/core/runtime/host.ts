@@ -24,7 +24,7 @@ export interface RuntimeHostOptions {
   /** What the egress saw a child send, for A5. */
   readonly egress?: EgressTraffic;
   /** Runtime variables of an agent (contract, section 1). */
-  readonly env?: (lease: LeaseRequest) => Readonly<Record<string, string>>;
+  readonly env?: (lease: LeaseRequest) => Promise<Readonly<Record<string, string>>>;
   /** `process`: without namespaces. A detected `Isolation` saves the probe. */
   readonly isolation: "auto" | "process" | Isolation;
   /** Folders that agents must not see: the data folder, the project's sources with its `.env` files. */
@@ -72,7 +72,7 @@ export function createRuntimeHost(options: RuntimeHostOptions): RuntimeHost {
       isolation,
       readMessage: createChildMessageReader(),
       issueToken: options.issueToken,
-      variables: options.env ?? (() => ({})),
+      variables: options.env ?? (async () => ({})),
       log,
     },
     {

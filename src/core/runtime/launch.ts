@@ -27,7 +27,7 @@ export interface LaunchDeps {
   readonly readMessage: ReadChildMessage;
   readonly issueToken: (runtimeId: string) => string;
   /** Runtime variables of the agent, by name. */
-  readonly variables: (lease: LeaseRequest) => Readonly<Record<string, string>>;
+  readonly variables: (lease: LeaseRequest) => Promise<Readonly<Record<string, string>>>;
   readonly log: Log;
 }
 
@@ -59,7 +59,7 @@ export function createLaunch(deps: LaunchDeps, config: LaunchConfig): (lease: Le
     const runtimeId = randomUUID();
     const token = deps.issueToken(runtimeId);
     const base = { PATH: programPath(), HOME: workspace, TMPDIR: "/tmp", LANG: "C.UTF-8", TZ: "UTC" };
-    const variables = Object.entries(deps.variables(lease)).filter(([name]) => !OURS.test(name));
+    const variables = Object.entries(await deps.variables(lease)).filter(([name]) => !OURS.test(name));
     const view = {
       hidden: [...config.hideDirs, config.workspacesDir, config.deploymentsDir],
       readable: [folder, config.packageRoot, dirname(config.childEntry), dirname(process.execPath)],

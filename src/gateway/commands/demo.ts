@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MessageRef, SlackSimulator } from "../../adapters/slack/simulator/index.ts";
 import { buildProject } from "../../core/build/buildProject.ts";
+import { findProject } from "../../core/build/project.ts";
 import { loadConfig } from "../../core/config.ts";
 import { packageRoot } from "../../core/packageRoot.ts";
 import { type Gateway, startGateway } from "../compose.ts";
@@ -36,17 +37,21 @@ export async function demo(): Promise<void> {
 async function serve(dataDir: string, example: Example): Promise<Gateway> {
   // A configuration of its own: the demo speaks with the demo model, whatever keys this machine has.
   const config = loadConfig({ env: { LOG_LEVEL: "warn" }, flags: { data: dataDir, port: "0", adminPort: "0" } });
+  const project = join(packageRoot(), "examples/support");
   return startGateway({
     config,
     keys: await loadOrCreateKeys(config),
     log: createLog(config.logLevel),
-    deployment: await buildProject({
-      dir: join(packageRoot(), "examples/support"),
-      allowLoopback: true,
-      overrideOrigins: { billing: example.url },
+    environment: {},
+    serve: async () => ({
+      deployment: await buildProject({
+        dir: project,
+        allowLoopback: true,
+        overrideOrigins: { billing: example.url },
+      }),
+      folder: findProject(project),
+      values: example.values,
     }),
-    localSecrets: example.values,
-    variables: {},
   });
 }
 

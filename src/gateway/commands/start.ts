@@ -4,10 +4,10 @@ import closeWithGrace from "close-with-grace";
 import { buildProject } from "../../core/build/buildProject.ts";
 import { findProject } from "../../core/build/project.ts";
 import { type Config, loadConfig } from "../../core/config.ts";
-import type { Deployment } from "../../core/domain/manifest.ts";
 import { packageRoot } from "../../core/packageRoot.ts";
-import { startGateway } from "../compose.ts";
-import { type Example, startExample } from "../example.ts";
+import type { DeploymentRow } from "../../core/store/deployments.ts";
+import { type Served, startGateway } from "../compose.ts";
+import { startExample } from "../example.ts";
 import { loadOrCreateKeys } from "../keys.ts";
 import { createLog } from "../log.ts";
 import { readLocalValues } from "../projectEnv.ts";
@@ -26,21 +26,15 @@ export async function start(flags: StartFlags, environment: NodeJS.ProcessEnv): 
   const log = createLog(config.logLevel);
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const keys = await loadOrCreateKeys(config);
-  const served = await chooseProject(flags, config);
   const gateway = await startGateway({
     config,
     keys,
     log,
-    deployment: served.deployment,
-    localSecrets: config.production ? {} : served.values,
-    variables: { ...environment, ...served.values },
-  }).catch(async (error) => {
-    await served.example?.stop();
-    throw error;
+    environment,
+    serve: (active) => chooseProject(flags, config, active),
   });
 
   for (const part of gateway.parts) print(`  ${part}`);
-  if (served.example) print(`  billing    the example's billing server: ${served.example.url}`);
   if (keys.createdApiKey) print(`  api key    ${keys.apiKey} (shown once; kept in ${join(config.dataDir, "keys")})`);
   print(`  admin      ${gateway.adminUrl}/health/ready`);
   print(`ready ${gateway.url ?? gateway.adminUrl}`);
@@ -53,26 +47,30 @@ export async function start(flags: StartFlags, environment: NodeJS.ProcessEnv): 
   closeWithGrace({ delay: 90_000, logger: false }, async ({ err }) => {
     if (err) log.error({ err }, "the process cannot go on and closes");
     await gateway.close();
-    await served.example?.stop();
   });
 }
 
-interface Served {
-  readonly deployment: Deployment | null;
-  readonly values: Readonly<Record<string, string>>;
-  readonly example: Example | null;
-}
+const EXAMPLE = join(packageRoot(), "examples/support");
 
-/** The project that was named, else `./opencomputer` where there is one, else the example this package brings. */
-async function chooseProject(flags: StartFlags, config: Config): Promise<Served> {
-  const exampleDir = join(packageRoot(), "examples/support");
-  const dir = resolve(flags.project ?? (hasProject(".") ? "." : exampleDir));
-  const build = { dir, allowLoopback: !config.production };
-  if (resolve(dir) === exampleDir && config.role !== "worker" && !config.production) {
-    const example = await startExample(config.dataDir);
-    return { deployment: await buildProject(build), values: example.values, example };
+/**
+ * The project that was named, else the one here, else what is active, else the example this package brings. The example
+ * comes with its billing server, also when it is what was active.
+ */
+async function chooseProject(flags: StartFlags, config: Config, active: DeploymentRow | null): Promise<Served> {
+  const named = flags.project ?? (hasProject(".") ? "." : null);
+  if (named !== null && resolve(named) !== EXAMPLE) {
+    const folder = findProject(named);
+    const deployment = await buildProject({ dir: named, allowLoopback: !config.production });
+    for (const warning of deployment.manifest.warnings) print(`  warning    ${warning}`);
+    return { deployment, folder, values: await readLocalValues(folder) };
   }
-  return { deployment: await buildProject(build), values: await readLocalValues(findProject(dir)), example: null };
+  const none = { deployment: null, folder: null, values: {} };
+  if (config.production || config.role === "worker") return none;
+  const deployment = await buildProject({ dir: EXAMPLE, allowLoopback: true });
+  if (named === null && active && active.manifest.project !== deployment.manifest.project) return none;
+  const example = await startExample(config.dataDir);
+  const companion = { part: `billing    the example's billing server: ${example.url}`, close: example.stop };
+  return { deployment, folder: findProject(EXAMPLE), values: example.values, companion };
 }
 
 function hasProject(dir: string): boolean {

@@ -36,7 +36,12 @@ describe.each(kinds)("C1 under %s", (kind) => {
       { agent: await fixture("calls") },
       {
         isolation: { kind, reason: "of this test" },
-        env: () => ({ REGION: "eu", HOME: "/elsewhere", PATH: "/elsewhere", OPENCOMPUTER_CONNECTION_TOKEN: "mine" }),
+        env: async () => ({
+          REGION: "eu",
+          HOME: "/elsewhere",
+          PATH: "/elsewhere",
+          OPENCOMPUTER_CONNECTION_TOKEN: "mine",
+        }),
         connectionsUrl: "http://127.0.0.1:9/connections",
         issueToken: () => "token-of-this-runtime",
       },
