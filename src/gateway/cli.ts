@@ -7,6 +7,7 @@ import { packageRoot } from "../core/packageRoot.ts";
 import { build } from "./commands/build.ts";
 import { demo } from "./commands/demo.ts";
 import { listSecretNames, removeSecret, setSecret } from "./commands/secrets.ts";
+import { printSlackManifest } from "./commands/slackManifest.ts";
 import { start } from "./commands/start.ts";
 
 const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { version: string };
@@ -53,6 +54,14 @@ secrets
   .option("--scope <scope>")
   .option(...data)
   .action((name, flags) => removeSecret(name, flags, process.env));
+
+program
+  .command("slack")
+  .description("what connecting a Slack workspace needs")
+  .command("manifest")
+  .description("print the app's manifest, to be pasted where Slack creates an app")
+  .option("--url <url>", "https:// address at which Slack reaches this gateway (default PUBLIC_URL)")
+  .action((flags) => printSlackManifest(flags, process.env));
 
 try {
   await program.parseAsync();

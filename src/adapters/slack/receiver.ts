@@ -5,6 +5,7 @@ import type { OnInbound } from "../adapter.ts";
 import { createBoltDispatch, type Dispatch } from "./boltApp.ts";
 import type { SlackSelf } from "./inbound.ts";
 import { LIMITS } from "./limits.ts";
+import { EVENTS_PATH } from "./manifest.ts";
 import { parseSlack } from "./parse.ts";
 import { asRecord, textOf } from "./read.ts";
 import { isSigned } from "./verify.ts";
@@ -35,9 +36,7 @@ export function createSlackReceiver(options: SlackReceiverOptions): { plugin: Fa
     // The signature is over bytes: nothing may parse them first, whatever the content type says of a charset.
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    server.post("/slack/events", { bodyLimit: LIMITS.body }, (request, reply) =>
-      handle(request, reply, options, dispatch),
-    );
+    server.post(EVENTS_PATH, { bodyLimit: LIMITS.body }, (request, reply) => handle(request, reply, options, dispatch));
   };
   return { plugin };
 }
