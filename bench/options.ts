@@ -12,14 +12,14 @@ export interface Options {
   readonly inFlight: number;
 }
 
-/** Defaults end in about two minutes on two cores. Throws on what is no number above zero. */
+/** The defaults end within two minutes on two cores that do nothing else. Throws on what is no number above zero. */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
       json: { type: "boolean", default: false },
       rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "4" },
+      seconds: { type: "string", default: "3" },
       connections: { type: "string", default: "50" },
       "in-flight": { type: "string", default: "8" },
     },

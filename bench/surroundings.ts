@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
-import { cpus, tmpdir, totalmem } from "node:os";
+import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -33,6 +33,8 @@ export async function openSurroundings(redisUrl: string | null): Promise<Surroun
     machine: {
       cores: cpus().length,
       cpu: cpus()[0]?.model ?? "unknown",
+      // What else ran here when the bench began: figures of a busy machine compare with nothing.
+      loadAverage: loadavg()[0],
       memoryGiB: Math.round(totalmem() / 2 ** 30),
       node: process.version,
       postgres: await ask(postgres.url, "show server_version"),

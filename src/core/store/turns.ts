@@ -87,11 +87,6 @@ export async function findTurnByKey(
   return rows[0] ? { turn: toTurn(rows[0]), inputDigest: rows[0].input_digest } : null;
 }
 
-export async function findTurn(db: Db, id: string): Promise<Turn | null> {
-  const { rows } = await db.query<TurnRow>(`select ${COLUMNS} from turns where id = $1`, [id]);
-  return rows[0] ? toTurn(rows[0]) : null;
-}
-
 /** The newest turns first. */
 export async function listTurns(db: Db, sessionId: string, limit: number): Promise<Turn[]> {
   const { rows } = await db.query<TurnRow>(
