@@ -1,7 +1,7 @@
 import { withTx } from "../db/withTx.ts";
 import type { Decision } from "../domain/decision.ts";
 import type { Json } from "../domain/json.ts";
-import type { InvokeResult } from "../ports.ts";
+import type { InvokeResult, Runtime } from "../ports.ts";
 import { findDecision, noteVerified, settleVerified } from "../store/decisions.ts";
 import { lockSession } from "../store/sessions.ts";
 import { redrawCard } from "./card.ts";
@@ -26,7 +26,7 @@ export async function verifyDecision(core: WorkerCore, decisionId: string): Prom
       const settled = await settleVerified(db, decision.id, said.evidence);
       return settled && session ? reportOutcome(core, db, session, settled) : [];
     }
-    const noted = await noteVerified(db, decision.id, said.note);
+    const noted = await noteVerified(db, decision.id, decision.attempt, said.note);
     return noted && said.note !== null ? redrawCard(core, db, noted) : [];
   });
   await core.ring(wakes);
@@ -35,7 +35,14 @@ export async function verifyDecision(core: WorkerCore, decisionId: string): Prom
 async function ask(core: WorkerCore, decision: Decision): Promise<InvokeResult> {
   const { signal } = new AbortController();
   const { deploymentId, agentId, sessionId } = decision;
-  const runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
+  let runtime: Runtime;
+  try {
+    runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
+  } catch (error) {
+    // Code that does not load will not load at the next sweep either: nothing is known, and people are not kept waiting.
+    core.log.warn({ err: error, decision: decision.id }, "no runtime for a verify");
+    return { kind: "lost", reason: "the agent's code did not load" };
+  }
   try {
     return await runtime.invoke({
       tool: decision.tool,

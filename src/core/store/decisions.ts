@@ -431,12 +431,15 @@ export async function findCardConversation(db: Db, decisionId: string): Promise<
   return rows[0]?.conversation ?? null;
 }
 
-/** An unconfirmed write that `verify` looked at and did not find done; it stays as it is. Null: it is not unconfirmed any more. */
-export async function noteVerified(db: Db, id: string, note: string | null): Promise<Decision | null> {
+/**
+ * An unconfirmed write that `verify` looked at after `attempt` and did not find done; it stays as it is. Null: it is
+ * not unconfirmed any more, or was started again since, and what was seen before says nothing about that.
+ */
+export async function noteVerified(db: Db, id: string, attempt: number, note: string | null): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
-    `update decisions set verified_at = countersign_now(), verify_note = $2
-     where id = $1 and status = 'unconfirmed' returning ${COLUMNS}`,
-    [id, note],
+    `update decisions set verified_at = countersign_now(), verify_note = $3::json
+     where id = $1 and attempt = $2 and status = 'unconfirmed' returning ${COLUMNS}`,
+    [id, attempt, note === null ? null : JSON.stringify(note)],
   );
   return first(rows);
 }
