@@ -1,6 +1,7 @@
 import type { InboundEvent } from "../../core/domain/message.ts";
 import { decodeButton } from "../buttonValue.ts";
 import { ignored, type SlackSelf } from "./inbound.ts";
+import { LIMITS } from "./limits.ts";
 import { asArray, asRecord, idOf, textOf, tsOf } from "./read.ts";
 
 type Fields = Record<string, unknown>;
@@ -23,24 +24,30 @@ export function parseClicks(body: Fields, self: SlackSelf): InboundEvent[] {
   const root = tsOf(container, "thread_ts") ?? tsOf(message, "thread_ts") ?? ts;
   const unthreaded = channel.startsWith("D") && root === ts;
   const name = textOf(user, "name") ?? textOf(user, "username");
-  const clicks = asArray(body["actions"]).map((action): InboundEvent => {
-    const fields = asRecord(action);
-    const value = textOf(fields, "value") ?? "";
-    const button = decodeButton(value);
-    if (!button) return ignored("the action's value is not a button of ours");
-    return {
-      kind: "click",
-      conversation: {
-        provider: "slack",
-        connectionId: self.connectionId,
-        // The card is our own post: its team is ours also where the clicker's is another (Slack Connect).
-        workspaceId: idOf(message, "team") ?? idOf(asRecord(body["team"]), "id") ?? self.teamId,
-        conversationId: unthreaded ? channel : `${channel}:${root}`,
-      },
-      dedupe: [`slack:click:${userId}:${ts}:${(textOf(fields, "action_ts") ?? "").slice(0, 40)}:${value}`],
-      person: { provider: "slack", workspaceId: userTeam, userId, ...(name && { name: name.slice(0, 200) }) },
-      button,
-    };
-  });
+  const clicks = asArray(body["actions"])
+    .slice(0, LIMITS.actionsElements)
+    .map((action): InboundEvent => {
+      const fields = asRecord(action);
+      const value = textOf(fields, "value") ?? "";
+      const button = decodeButton(value);
+      if (!button) return ignored("the action's value is not a button of ours");
+      return {
+        kind: "click",
+        conversation: {
+          provider: "slack",
+          connectionId: self.connectionId,
+          // The card is our own post: its team is ours also where the clicker's is another (Slack Connect).
+          workspaceId: idOf(message, "team") ?? idOf(asRecord(body["team"]), "id") ?? self.teamId,
+          conversationId: unthreaded ? channel : `${channel}:${root}`,
+        },
+        dedupe: [`slack:click:${userId}:${ts}:${pressOf(fields)}:${value}`],
+        person: { provider: "slack", workspaceId: userTeam, userId, ...(name && { name: name.slice(0, 200) }) },
+        button,
+      };
+    });
   return clicks.length > 0 ? clicks : [ignored("the interaction holds no action")];
 }
+
+/** Part of a key, which is text and holds no NUL: a click that could not be stored would be lost. */
+const pressOf = (action: Fields | undefined): string =>
+  (textOf(action, "action_ts") ?? "").slice(0, 40).replaceAll(/[^\w.-]/g, "");

@@ -41,12 +41,12 @@ export function parseMessage(envelope: Fields, self: SlackSelf): InboundEvent {
     conversationId,
   });
   const text = unescapeText(withoutLeadingMention(raw, self.botUserId)).trim();
-  const eventId = textOf(envelope, "event_id");
+  const eventId = idOf(envelope, "event_id");
   const alone = conversation(direct ? channel : `${channel}:${ts}`);
   return {
     kind: "message",
     conversation: thread ? conversation(`${channel}:${thread}`) : alone,
-    dedupe: [`slack:post:${team}:${channel}:${ts}`, ...(eventId ? [`slack:event:${eventId.slice(0, 64)}`] : [])],
+    dedupe: [`slack:post:${team}:${channel}:${ts}`, ...(eventId ? [`slack:event:${eventId}`] : [])],
     person: { provider: "slack", workspaceId: idOf(event, "user_team") ?? idOf(event, "team") ?? team, userId: user },
     text,
     ref: `${channel}:${ts}`,

@@ -203,6 +203,18 @@ describe("a click", () => {
     expect(click(again).dedupe).not.toEqual(click(blockActions).dedupe);
   });
 
+  it("G6 NUL in what names a delivery stops neither a post nor a click", () => {
+    const pressed = { ...blockActions, actions: [{ ...blockActions.actions[0], action_ts: "1.\u00005" }] };
+    expect(click(pressed).dedupe.join()).not.toContain("\u0000");
+    const posted = parseSlack({ ...appMention, event_id: "Ev\u0000" }, self)[0];
+    expect(posted).toMatchObject({ kind: "message", dedupe: [expect.stringMatching(/^slack:post:/)] });
+  });
+
+  it("one interaction is at most as many clicks as a block has buttons", () => {
+    const actions = Array.from({ length: 2_000 }, () => blockActions.actions[0]);
+    expect(parseSlack({ ...blockActions, actions }, self)).toHaveLength(25);
+  });
+
   it("A7 the clicker's team is never guessed from the card's", () => {
     expect(one({ ...blockActions, user: { id: "U9" } })).toMatchObject({ kind: "ignored" });
     const external = { ...blockActions, user: { id: "U7", team_id: "T7" }, team: { id: "T7" } };
