@@ -40,7 +40,7 @@ export const ERRORS = {
     status: 409,
     message: "What was approved no longer matches what would run; ask the agent to propose it again.",
   },
-  apply_not_applied: { status: 409, message: "The tool reported that nothing was written." },
+  apply_not_applied: { status: 409, message: "The tool failed before it wrote anything." },
   apply_refused: { status: 409, message: "The target refused the write; nothing was changed." },
   apply_unconfirmed: {
     status: 409,

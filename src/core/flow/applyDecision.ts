@@ -1,5 +1,8 @@
+import { setTimeout } from "node:timers/promises";
+import { isOutage } from "../db/outage.ts";
 import { withTx } from "../db/withTx.ts";
 import { digest } from "../digest.ts";
+import { backoffMs } from "../domain/backoff.ts";
 import { type ApplyReport, type Decision, isRefusedResponse, judgeApply } from "../domain/decision.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Json } from "../domain/json.ts";
@@ -33,7 +36,7 @@ export async function applyDecision(core: WorkerCore, decisionId: string): Promi
   if (!attempt) return;
   await core.leases.hold("attempt", { id: decisionId, fence: attempt.fence }, async () => {
     const end = toEnd(await carryOut(core, attempt.decision), attempt.earlierInDoubt);
-    await finish(core, attempt, end);
+    await finishSurely(core, attempt, end);
   });
 }
 
@@ -124,13 +127,17 @@ function toEnd(result: InvokeResult, earlierInDoubt: boolean): AttemptEnd {
   const outcome = judgeApply(toReport(result), earlierInDoubt);
   const code: Record<typeof outcome, ErrorCode | null> = {
     reportApplied: null,
-    reportFailed: result.kind === "threw" && result.notApplied ? "apply_not_applied" : "apply_refused",
+    reportFailed: refusedByTarget(result) ? "apply_refused" : "apply_not_applied",
     reportUnconfirmed: "apply_unconfirmed",
   };
   const value: Json = result.kind === "returned" ? result.value : null;
   const status = { reportApplied: "applied", reportFailed: "failed", reportUnconfirmed: "unconfirmed" } as const;
   return { outcome: status[outcome], errorCode: code[outcome], result: value };
 }
+
+/** Not where the tool says that nothing was written, nor where nothing was sent: then no target has said anything. */
+const refusedByTarget = (result: InvokeResult): boolean =>
+  "traffic" in result && result.traffic.writes.length > 0 && !(result.kind === "threw" && result.notApplied);
 
 function toReport(result: InvokeResult): ApplyReport {
   switch (result.kind) {
@@ -145,6 +152,22 @@ function toReport(result: InvokeResult): ApplyReport {
     case "aborted":
     case "lost":
       return { kind: "lost" };
+  }
+}
+
+/** With backoff over four minutes: longer than a failover or a restart of the database. */
+const MOST_FINISHES = 9;
+
+/** What an attempt reported is known here and nowhere else: a database that is away is waited for. */
+async function finishSurely(core: WorkerCore, attempt: Attempt, end: AttemptEnd): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await finish(core, attempt, end);
+    } catch (error) {
+      if (!isOutage(error) || tries === MOST_FINISHES || core.leases.closing()) throw error;
+      core.log.warn({ err: error, decision: attempt.decision.id, tries }, "an outcome waits for the database");
+      await setTimeout(backoffMs(tries, core.random()));
+    }
   }
 }
 
