@@ -15,7 +15,7 @@ const SERVER = /^(08\w{3}|57P0[1-5]|53300)$/;
 
 /** What pg and its pool say without any code. */
 const DRIVER =
-  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client (was closed|has encountered a connection error))/;
+  /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Connection terminated|Client (was closed|has encountered a connection error))/;
 
 /** Whether an error of a database call says that the database was not there: the same call may succeed later. */
 export function isOutage(error: unknown): boolean {

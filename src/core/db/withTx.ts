@@ -1,3 +1,4 @@
+import { isOutage } from "./outage.ts";
 import type { Client, Pool } from "./pool.ts";
 
 /** serialization_failure and deadlock_detected: PostgreSQL undid everything, so the same work may be done again. */
@@ -39,7 +40,9 @@ async function once<T>(pool: Pool, begin: string, work: (client: Client) => Prom
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch(lost);
+    // A server that did not answer will not answer this either; without its connection it rolls back by itself.
+    if (error instanceof Error && isOutage(error)) lost(error);
+    else await client.query("rollback").catch(lost);
     throw error;
   } finally {
     client.off("error", lost);

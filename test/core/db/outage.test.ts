@@ -2,8 +2,10 @@ import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isOutage } from "../../../src/core/db/outage.ts";
 import { createPool } from "../../../src/core/db/pool.ts";
+import { withTx } from "../../../src/core/db/withTx.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/database.ts";
 import { silentLog } from "../../helpers/log.ts";
+import { createTcpProxy } from "../../helpers/tcpProxy.ts";
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -42,6 +44,24 @@ describe("isOutage", () => {
     expect(isOutage(await failure(client.query("select pg_terminate_backend(pg_backend_pid())")))).toBe(true);
     expect(isOutage(await failure(client.query("select 1")))).toBe(true);
     client.release(true);
+  });
+
+  it("is a server that keeps its connections and answers nothing", async () => {
+    const url = new URL(db.url);
+    const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.port = String(proxy.port);
+    const pool = createPool({ url: url.href, max: 2, applicationName: "test", log: silentLog, queryTimeoutMs: 200 });
+    const client = await pool.connect();
+    await Promise.all([pool.query("select 1"), client.query("select 1")]);
+    client.release();
+    proxy.freeze();
+    const errors = await Promise.all([
+      failure(pool.query("select 1")),
+      failure(withTx(pool, (tx) => tx.query("select 1"))),
+    ]);
+    expect(errors.map(isOutage)).toEqual([true, true]);
+    expect(pool.totalCount).toBe(0);
+    await Promise.all([pool.end(), proxy.close()]);
   });
 
   it("is no mistake of ours: a wrong statement, a wrong database, a missing file, a bug", async () => {
