@@ -168,6 +168,38 @@ describe("an apply whose worker or answer is lost", () => {
     ]);
   });
 
+  it("A5 stays unconfirmed when an older attempt reports after the newer one was lost, too", async () => {
+    const { id, status, attempts, runAgain } = await approved();
+    const first = await vanish(id);
+    await sweepPastTheLease();
+    await runAgain();
+    t.wakes.lose();
+    const second = await vanish(id);
+    await sweepPastTheLease();
+    await first.answer({ attached: true });
+    expect([await status(), await attempts()]).toEqual([
+      "unconfirmed",
+      [
+        ["unconfirmed", true],
+        ["unconfirmed", false],
+      ],
+    ]);
+    await second.answer({ attached: true });
+    expect(await status()).toBe("applied");
+  });
+
+  it("A9 cannot be clicked while it is run again: the card says that it is", async () => {
+    const { id, runAgain } = await approved();
+    await vanish(id);
+    await sweepPastTheLease();
+    expect(t.lastCard().status).toBe("unconfirmed");
+    await runAgain();
+    t.wakes.lose();
+    await vanish(id);
+    await t.drain();
+    expect(t.lastCard().status).toBe("applying");
+  });
+
   it("A5 asked to run again while the late report arrives, makes no second attempt", async () => {
     const { id, status, attempts, runAgain } = await approved();
     const lost = await vanish(id);
