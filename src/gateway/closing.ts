@@ -25,3 +25,5 @@ export function createClosing(log: Log) {
     },
   };
 }
+
+export type Closing = ReturnType<typeof createClosing>;

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import type { ChatAdapter } from "../adapters/adapter.ts";
@@ -8,28 +7,22 @@ import type { Config } from "../core/config.ts";
 import { migrate } from "../core/db/migrate.ts";
 import { createPool, type Pool } from "../core/db/pool.ts";
 import { CountersignError } from "../core/domain/errors.ts";
-import type { Deployment, Manifest } from "../core/domain/manifest.ts";
-import { createConnections } from "../core/egress/connections.ts";
-import { type Core, DEFAULT_WORKER_LIMITS, type WorkerCore } from "../core/flow/core.ts";
-import { deploy, loadDeployment } from "../core/flow/deploy.ts";
-import { createLeases } from "../core/flow/leases.ts";
-import { createModel } from "../core/model/model.ts";
+import type { Core } from "../core/flow/core.ts";
+import { deploy } from "../core/flow/deploy.ts";
 import type { JobQueue, Log } from "../core/ports.ts";
-import { createRuntimeHost } from "../core/runtime/host.ts";
 import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
-import { createSchemaCheck } from "../core/tools/schema.ts";
 import { createJobQueue } from "../queue/jobQueue.ts";
-import { createClosing } from "./closing.ts";
+import { type Closing, createClosing } from "./closing.ts";
 import { createEmbeddedPostgres } from "./embeddedPostgres.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApiApp } from "./http/app.ts";
 import { ids } from "./ids.ts";
 import type { Keys } from "./keys.ts";
 import { listen } from "./listen.ts";
+import { openWorker } from "./openWorker.ts";
 import { createReceive } from "./receive.ts";
 import { createRing } from "./ring.ts";
-import { createSecrets } from "./secrets.ts";
-import { startWorkers } from "./workers.ts";
+import type { Served } from "./served.ts";
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -39,18 +32,6 @@ export interface GatewayOptions {
   readonly serve: (active: DeploymentRow | null) => Promise<Served>;
   /** The environment: values of the runtime variables that agents declare. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-/** What one start serves. */
-export interface Served {
-  /** Kept and made the active one; null: what is active stays. */
-  readonly deployment: Deployment | null;
-  /** The project's sources, with `.env` files that hold secrets: agents never see them. */
-  readonly folder: string | null;
-  /** Values of its `.env.local`: secrets that were not set, in development, and runtime variables. */
-  readonly values: Readonly<Record<string, string>>;
-  /** What was started for it, to be closed with the gateway; `part` says what runs where. */
-  readonly companion?: { readonly part: string; close(): Promise<void> };
 }
 
 export interface Gateway {
@@ -107,10 +88,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** A turn that has not come to its next step by then is stopped there and handed back. */
-const FINISH_WITHIN_MS = 10_000;
-
-type Closing = ReturnType<typeof createClosing>;
 type Ring = ReturnType<typeof createRing>;
 
 /** A worker deploys nothing: it runs what sessions are pinned to. */
@@ -211,111 +188,4 @@ async function openSlack(
 function simulatorPort({ port, adminPort }: Config): number {
   if (port === 0) return 0;
   return [port + 2, port + 3].find((p) => p !== adminPort && p <= 65_535) ?? 0;
-}
-
-interface WorkerDeps {
-  readonly core: Core;
-  readonly queue: JobQueue;
-  readonly ring: Ring;
-  readonly slack: ChatAdapter;
-  readonly served: Served;
-}
-
-async function openWorker(
-  options: GatewayOptions,
-  { core, queue, ring, slack, served }: WorkerDeps,
-  closing: Closing,
-  parts: string[],
-): Promise<WorkerCore> {
-  const { config, log, keys } = options;
-  const kept = async (id: string) => {
-    const deployment = await loadDeployment(core, id);
-    if (!deployment) throw new CountersignError("agent_load_failed");
-    return deployment;
-  };
-  const manifests = new Map<string, Promise<Deployment>>();
-  const known = (id: string): Promise<Deployment> => {
-    const found = manifests.get(id) ?? kept(id);
-    manifests.set(id, found);
-    found.catch(() => manifests.delete(id));
-    return found;
-  };
-  const secrets = createSecrets(
-    core.pool,
-    keys.masterKey,
-    config.masterKeyPrevious,
-    config.production ? {} : served.values,
-  );
-  const connections = await createConnections({
-    connectionsOf: async ({ deploymentId, agentId }) =>
-      (await known(deploymentId)).manifest.agents.find((a) => a.id === agentId)?.connections ?? null,
-    readSecret: secrets.read,
-    allowLoopback: !config.production,
-    allowPrivate: false,
-    log,
-  });
-  closing.push("connections", () => connections.close());
-
-  const deploymentsDir = join(config.dataDir, "deployments");
-  const workspacesDir = join(config.dataDir, "workspaces");
-  await Promise.all([deploymentsDir, workspacesDir].map((dir) => mkdir(dir, { recursive: true })));
-  const runtime = createRuntimeHost({
-    deploymentsDir,
-    workspacesDir,
-    loadDeployment: known,
-    connectionsUrl: connections.url,
-    issueToken: connections.issueToken,
-    onLease: connections.lease,
-    egress: connections.traffic,
-    env: async ({ deploymentId }) =>
-      declaredVariables((await known(deploymentId)).manifest, { ...options.environment, ...served.values }),
-    isolation: config.runtime,
-    hideDirs: [config.dataDir, ...(served.folder ? [served.folder] : [])],
-    log,
-  });
-  closing.push("agent processes", () => runtime.close());
-  const isolation = await runtime.isolation();
-  if (isolation.kind === "none" && config.runtime === "auto" && config.production) {
-    throw new CountersignError(
-      "config_invalid",
-      `This host refuses namespaces to agents (${isolation.reason}); allow user namespaces, or set COUNTERSIGN_RUNTIME=process to go on without.`,
-    );
-  }
-  parts.push(
-    isolation.kind === "none"
-      ? `isolation  child processes WITHOUT namespaces of their own: ${isolation.reason}`
-      : `isolation  child processes in namespaces of their own (${isolation.kind})`,
-  );
-
-  const model = createModel({ providers: config.models, log });
-  parts.push(
-    Object.keys(config.models).length > 0
-      ? `model      ${Object.keys(config.models).join(", ")}`
-      : "model      a scripted demo model; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one",
-  );
-  const { leaseMs } = DEFAULT_WORKER_LIMITS;
-  const leases = createLeases({ pool: core.pool, log }, { leaseMs, beatMs: 2_000 });
-  // Together: no new wake is taken while turns come to their next step, and no agent process ends under an apply.
-  closing.push("running work", () => Promise.all([leases.close(FINISH_WITHIN_MS), queue.close()]));
-  const worker: WorkerCore = {
-    ...core,
-    leases,
-    model,
-    runtime,
-    chats: { slack: slack.sender },
-    check: createSchemaCheck(),
-    ring,
-    random: Math.random,
-    limits: DEFAULT_WORKER_LIMITS,
-  };
-  const workers = await startWorkers(worker, queue);
-  closing.push("sweeper", () => workers.close());
-  return worker;
-}
-
-/** Runtime variables are the names the project declares, never the gateway's own; secrets are not among them. */
-function declaredVariables(manifest: Manifest, values: GatewayOptions["environment"]): Record<string, string> {
-  return Object.fromEntries(
-    manifest.variables.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
-  );
 }

@@ -6,11 +6,12 @@ import { findProject } from "../../core/build/project.ts";
 import { type Config, loadConfig } from "../../core/config.ts";
 import { packageRoot } from "../../core/packageRoot.ts";
 import type { DeploymentRow } from "../../core/store/deployments.ts";
-import { type Served, startGateway } from "../compose.ts";
+import { startGateway } from "../compose.ts";
 import { startExample } from "../example.ts";
 import { loadOrCreateKeys } from "../keys.ts";
 import { createLog } from "../log.ts";
 import { readLocalValues } from "../projectEnv.ts";
+import type { Served } from "../served.ts";
 
 export interface StartFlags {
   readonly project?: string;
