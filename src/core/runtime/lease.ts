@@ -123,10 +123,12 @@ export function createLease(request: LeaseRequest, first: Launched, deps: LeaseD
       const first = await Promise.race([asked.answer, stopped.reason]);
       if (typeof first !== "string") return entry === "apply" ? settleApply(running, first) : settle(running, first);
       asked.cancel(first);
-      await within(limits.graceMs, asked.answer);
+      const late = await within(limits.graceMs, asked.answer);
       // Also when it settled: only its end proves that nothing it started goes on (S4).
       await running.end(first === "timedOut" ? "its call did not finish in time" : "its call was stopped");
-      return { kind: first };
+      // A write that reports its success when its time is up, or while this process was stopped, did happen (A5).
+      const done = entry === "apply" && late ? settle(running, late) : null;
+      return done?.kind === "returned" && !isRefusedResponse(done.value) ? done : { kind: first };
     } catch (error) {
       if (error instanceof ProcessLost) return { kind: "lost", reason: error.message };
       throw error;

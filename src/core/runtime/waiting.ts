@@ -26,18 +26,13 @@ export function whenStopped(
   return { reason, forget: () => forget() };
 }
 
-/** Resolves when the promise settles either way, or after `ms`. */
-export async function within(ms: number, awaited: Promise<unknown>): Promise<void> {
+/** What the promise resolves with; null when it rejects, or after `ms`. */
+export async function within<T>(ms: number, awaited: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const over = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
   });
-  await Promise.race([
-    awaited.then(
-      () => {},
-      () => {},
-    ),
-    over,
-  ]);
+  const first = await Promise.race([awaited.catch(() => null), over]);
   clearTimeout(timer);
+  return first;
 }

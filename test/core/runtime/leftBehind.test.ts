@@ -102,6 +102,15 @@ describe("A5 failed means that nothing can have been written: what an apply left
     expect(written).toEqual([]);
   });
 
+  test("a success that is reported when the time is up is a success, and a throw then is none", async () => {
+    const late = (tool: string) =>
+      withLease(host, "ses_late", (runtime) =>
+        runtime.invoke(invocation(tool, { entry: "apply", timeoutMs: 100, decision: { id: "dec_1", decidedAt: "" } })),
+      );
+    expect(await late("returnsWhenStopped")).toMatchObject({ kind: "returned", value: "written" });
+    expect(await late("throwsWhenStopped")).toEqual({ kind: "timedOut" });
+  });
+
   test("an apply that succeeded may finish what it left behind", async () => {
     expect(await apply("returnsAndLater")).toMatchObject({ kind: "returned", value: "done" });
     await expect.poll(() => written).toEqual(["POST"]);
