@@ -18,7 +18,7 @@ export function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       json: { type: "boolean", default: false },
-      rounds: { type: "string", default: "5" },
+      rounds: { type: "string", default: "3" },
       seconds: { type: "string", default: "3" },
       connections: { type: "string", default: "50" },
       "in-flight": { type: "string", default: "8" },

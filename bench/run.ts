@@ -20,9 +20,10 @@ try {
   await around.close();
 }
 
-function tellTurns({ perSecond, latencyMs, costs, transactions, roundTrips }: Turns): void {
+function tellTurns({ perSecond, latencyMs, warm, costs, transactions, roundTrips }: Turns): void {
   say(`\nturns: mention to reply, scripted model, ${options.inFlight} in flight`);
-  say(`  ${perSecond}/s   p50 ${latencyMs.p50} ms   p99 ${latencyMs.p99} ms`);
+  say(`  new thread   ${perSecond}/s   p50 ${latencyMs.p50} ms   p99 ${latencyMs.p99} ms`);
+  say(`  warm thread  ${warm.perSecond}/s   p50 ${warm.latencyMs.p50} ms   p99 ${warm.latencyMs.p99} ms`);
   tellCosts({ ...costs, "one mention": { transactions, roundTrips } });
 }
 
