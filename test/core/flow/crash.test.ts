@@ -97,6 +97,23 @@ describe("a worker that vanishes in a turn", () => {
     expect(await statusOf(id)).toEqual(["cancelled"]);
   });
 
+  it("S6 leaves no call open where the session ends before somebody takes the turn up again", async () => {
+    const id = await begun();
+    t.runtime.tools.set("lookup_order", { run: never });
+    t.model.script(lookup);
+    await vanish(id, () => t.runtime.invokes.length === 1);
+    await t.passTime(PAST_THE_LEASE);
+    await sweep(t.core);
+    t.wakes.lose();
+    await endSession(t.core, id);
+    expect((await t.eventsOf(id)).slice(-4)).toMatchObject([
+      { type: "tool.failed", data: { settledBy: "turn.cancelled" } },
+      { type: "turn.cancelled" },
+      { type: "session.ended" },
+      { type: "session.status_changed" },
+    ]);
+  });
+
   it(`S6 gives up after ${MAX_TURN_ATTEMPTS} lost workers: the call is closed, the thread told, the next turn runs`, async () => {
     const thread = newThread();
     const id = await begun(thread);
