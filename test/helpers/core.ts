@@ -19,7 +19,7 @@ import { recordingLog } from "./log.ts";
 export * from "./core/inbound.ts";
 export * from "./core/race.ts";
 export { EndsWith, threw } from "./core/runtime.ts";
-export { waitForLock, waitUntil } from "./database.ts";
+export { waitUntil } from "./database.ts";
 
 const IDS: IdSource = { ordered: v7, random: v4 };
 
