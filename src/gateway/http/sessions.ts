@@ -38,7 +38,7 @@ const Filter = Type.Object(
     status: Type.Optional(SessionStatus),
     ...Paging,
   },
-  { additionalProperties: false, patternProperties: { "^label\\.": text(0, 500) } },
+  { additionalProperties: false, patternProperties: { "^label\\.[^\\u0000]+$": text(0, 500) } },
 );
 
 export const sessions: Routes = (deps) => async (app) => {

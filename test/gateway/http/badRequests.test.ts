@@ -139,6 +139,7 @@ const QUERIES: readonly Bad[] = [
   bad("a limit in words", ["GET", "/sessions?limit=ten"], "query: limit must be an integer."),
   bad("a filter twice", ["GET", "/sessions?agent=a&agent=b"], "query: agent must be a string."),
   bad("a label with NUL", ["GET", "/sessions?label.a=%00"], "query: label.a holds a character that is not allowed."),
+  bad("a label whose name has NUL", ["GET", "/sessions?label.a%00=b"], "query: label.a\u0000 is not known here."),
   bad(
     "a made-up cursor",
     ["GET", "/sessions?cursor=WyJ4IiwieSJd"],
