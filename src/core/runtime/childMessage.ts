@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Ajv, type ValidateFunction } from "ajv";
 import { type Json, toJson } from "../domain/json.ts";
+import { RUNTIME_LIMITS } from "./limits.ts";
 import type { FromChild } from "./protocol.ts";
 
 const Id = Type.Integer({ minimum: 1 });
@@ -41,7 +42,12 @@ const SCHEMAS: Record<FromChild["type"], TSchema> = {
     rendered: closed({ instructions: Text, model: Type.Union([Text, Type.Null()]), tools: Type.Array(Tool) }),
   }),
   renderFailed: message("renderFailed", { id: Id, message: Text }),
-  progress: message("progress", { id: Id, json: Text, dropped: Type.Integer({ minimum: 0 }) }),
+  // Kept in the session's log, up to a thousand a second: the child's own limit holds for a child that was not tampered with.
+  progress: message("progress", {
+    id: Id,
+    json: Type.String({ maxLength: RUNTIME_LIMITS.progressBytes }),
+    dropped: Type.Integer({ minimum: 0 }),
+  }),
   settled: message("settled", settled),
   harmed: message("harmed", { message: Text, failed: Type.Array(closed(settled)) }),
 };

@@ -79,6 +79,7 @@ describe("T12 a process that is lost takes its call with it and nothing else", (
     ["eats", /^it was ended by SIG|^it exited with code/],
     ["garbage", /^it sent a message that is not of the protocol$/],
     ["deep", /^it sent a message that is not of the protocol$/],
+    ["swollen", /^it sent a message that is not of the protocol$/],
     ["forged", /^it answered what was not asked$/],
     ["endless", /^it sent a message that is too long$/],
     ["chatter", /^it sent more messages than are read$/],
