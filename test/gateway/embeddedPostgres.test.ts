@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { isCode } from "../../src/core/domain/errors.ts";
 import { createEmbeddedPostgres, type EmbeddedPostgres } from "../../src/gateway/embeddedPostgres.ts";
 import { type PostgresIdentity, postgresIdentity } from "../../src/gateway/postgresIdentity.ts";
-import { processStart } from "../../src/gateway/processes.ts";
+import { processCommand, processStart } from "../../src/gateway/processes.ts";
 import { silentLog } from "../helpers/log.ts";
 import { runScript } from "../helpers/runScript.ts";
 import { waitUntil } from "../helpers/waitUntil.ts";
@@ -114,10 +114,13 @@ describe("embedded PostgreSQL", () => {
 
   /** A process of another program, and a zombie that nobody reaps. */
   async function bystander(): Promise<{ living: number; zombie: number }> {
-    const child = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "ignore"] });
     bystanders.push(child);
     const [line] = await once(createInterface(child.stdout), "line");
     const zombie = Number(line);
+    // Not before: as long as it is a shell it reaps its children.
+    await waitUntil(() => processCommand(Number(child.pid)).startsWith("sleep"), "the shell to have become sleep");
+    process.kill(zombie, "SIGKILL");
     await waitUntil(() => processStart(zombie) === null, "the zombie");
     return { living: Number(child.pid), zombie };
   }
