@@ -31,8 +31,10 @@ export async function buildProject(options: BuildOptions): Promise<Deployment> {
   const warnings: string[] = [];
   const project = await readProject(folder, problems, warnings);
   if (!project) throw problems.error();
+  const ofProject = problems.count();
   const agents = await readAgents(project, folder, options, problems, warnings);
-  checkApprovalTools(project, agents, problems);
+  // A tool in a module that could not be read would be missed here, and called misspelt.
+  if (problems.count() === ofProject) checkApprovalTools(project, agents, problems);
   problems.throwIfAny();
 
   const files: DeploymentFile[] = [];

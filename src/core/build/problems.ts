@@ -9,6 +9,8 @@ export interface Place {
 export interface Problems {
   /** `what` is wrong there and what to write `instead`, neither with a full stop. */
   add(place: Place, what: string, instead: string): void;
+  /** How many were added so far. */
+  count(): number;
   /** Ends the build when anything was added. */
   throwIfAny(): void;
   /** `project_invalid` with everything added so far, so that one build shows all there is to repair. */
@@ -22,6 +24,7 @@ export function createProblems(): Problems {
   const error = () => new CountersignError("project_invalid", [...lines].join("\n"));
   return {
     add: (where, what, instead) => void lines.add(`${place(where)}: ${what} — ${instead}`),
+    count: () => lines.size,
     throwIfAny() {
       if (lines.size > 0) throw error();
     },

@@ -6,6 +6,8 @@ import { CountersignError } from "../domain/errors.ts";
 import { packageRoot } from "../packageRoot.ts";
 
 const TABLE = "schema_migrations";
+/** A server that takes the connection and says nothing is as unreachable as one that is not there. */
+const CONNECT_WITHIN_MS = 15_000;
 
 export interface Migrated {
   /** Names of the migrations this call ran, in order; empty when the schema was up to date. */
@@ -20,7 +22,11 @@ export async function migrate(
   url: string,
   folder: string = join(packageRoot(), "src/core/db/migrations"),
 ): Promise<Migrated> {
-  const client = new pg.Client({ connectionString: url, application_name: "countersign-migrate" });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "countersign-migrate",
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+  });
   client.on("error", () => {}); // A lost connection fails the query that runs, which says so.
   try {
     await client.connect();
