@@ -130,6 +130,8 @@ const replies = (slack: SlackSimulator, root: MessageRef, count: number): Promis
 
 async function countCosts(ours: Contestant, slack: SlackSimulator) {
   await ours.startCounting();
+  await restingCosts(ours); // What the rounds before left behind is theirs.
+  await ours.startCounting();
   for (let n = 0; n < COUNTED; n++) await mention(slack);
   const { background, ...flows } = await restingCosts(ours);
   const total = (key: keyof Cost): number => round(Object.values(flows).reduce((sum, cost) => sum + cost[key], 0));

@@ -49,6 +49,13 @@ export async function migrate(
       logger: SILENT,
     });
     return { applied: ran.map((migration) => migration.name) };
+  } catch (error) {
+    // The runner wraps what PostgreSQL said and drops its code: a connection that is gone says it better.
+    const alive = await client.query("select 1").then(
+      () => true,
+      () => false,
+    );
+    throw alive ? error : new CountersignError("database_unreachable", undefined, { cause: error });
   } finally {
     await client.end();
   }
