@@ -38,8 +38,12 @@ describe("SIGTERM under load", { timeout: 240_000 }, () => {
     await Promise.all(proposed.flatMap(({ card }) => [1, 2].map(() => ada.click(card, { buttonText: "Approve" }))));
     await writing.arrived;
     const stoppedAgain = second.stop();
-    // It stops taking requests only once the write it waits for has its answer.
-    await waitUntil(() => ledger.writes().length > 0, "a write under way", PATIENT_MS);
+    const closed = () =>
+      fetch(second.url).then(
+        () => false,
+        () => true,
+      );
+    await waitUntil(closed, "its door to be closed, while the write waits for its answer", PATIENT_MS);
     writing.letGo();
     expect(await stoppedAgain).toMatchObject({ code: 0 });
 
