@@ -19,10 +19,6 @@ const IN_THE_WAY: Record<string, (world: World) => Refusal | Promise<Refusal>> =
     env: { SLACK_SIGNING_SECRET: undefined },
     says: /^SLACK_BOT_TOKEN is set without SLACK_SIGNING_SECRET; .+ \(config_invalid\)$/,
   }),
-  "a client id without its secret": () => ({
-    env: { LINEAR_WEBHOOK_SECRET: "s", LINEAR_CLIENT_ID: "c" },
-    says: /^LINEAR_CLIENT_ID is set without LINEAR_CLIENT_SECRET; .+ \(config_invalid\)$/,
-  }),
   "a worker without any Slack": () => ({
     env: { SLACK_BOT_TOKEN: undefined, SLACK_SIGNING_SECRET: undefined, SLACK_API_URL: undefined },
     flags: ["--role", "worker"],
@@ -35,10 +31,6 @@ const IN_THE_WAY: Record<string, (world: World) => Refusal | Promise<Refusal>> =
   "a Slack that cannot be reached": () => ({
     env: { SLACK_API_URL: "http://127.0.0.1:1/api/" },
     says: /^Slack cannot be reached at http:\/\/127\.0\.0\.1:1\/api\/ .+ \(config_invalid\)$/,
-  }),
-  "a number that is none": () => ({
-    flags: ["--port", "many"],
-    says: /^--port must be a whole number from 0 to 65535\. \(config_invalid\)$/,
   }),
   "a project that cannot be parsed": async (world) => ({
     flags: ["--project", await brokenProject(world)],
