@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CountersignError } from "../core/domain/errors.ts";
 import { processStart } from "./processes.ts";
 
@@ -19,10 +20,14 @@ export class FolderInUse extends CountersignError {
   }
 }
 
+/** A process that was killed is seen for a while yet: the kernel takes its memory back before its pid goes. */
+const OWNER_ENDS_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 50;
+
 /**
  * Takes a data folder for this process: one living owner at a time. The owner is kept as pid and start time, so that
- * a kill -9, or a container that reuses pids, leaves nothing to clean up by hand. Throws `FolderInUse` while
- * another process owns it.
+ * a kill -9, or a container that reuses pids, leaves nothing to clean up by hand. Throws `FolderInUse` when
+ * another process owns it and does not end within two seconds.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, "owner");
@@ -31,7 +36,13 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   await writeFile(draft, mine, { mode: 0o600 });
   try {
     // A link appears with its whole content or fails; a file that is created and then written can be read half-made.
-    while (!(await made(link(draft, path)))) await dropStale(path, folder);
+    const until = performance.now() + OWNER_ENDS_WITHIN_MS;
+    while (!(await made(link(draft, path)))) {
+      const pid = await dropStale(path);
+      if (pid === null) continue;
+      if (performance.now() >= until) throw new FolderInUse(folder, pid);
+      await sleep(LOOK_AGAIN_MS);
+    }
   } finally {
     await rm(draft, { force: true });
   }
@@ -51,17 +62,17 @@ function living(owner: string): number | null {
   return owner !== "" && processStart(Number(pid)) === start ? Number(pid) : null;
 }
 
-async function dropStale(path: string, folder: string): Promise<void> {
+/** Clears the way when the owner is gone. A pid: it lives. */
+async function dropStale(path: string): Promise<number | null> {
   const owner = await contentOf(path);
   const pid = living(owner);
-  if (pid !== null) {
-    throw new FolderInUse(folder, pid);
-  }
+  if (pid !== null) return pid;
   // Moved aside rather than deleted: what another process puts there meanwhile is seen, and put back.
   const aside = `${path}.${randomBytes(6).toString("hex")}.stale`;
-  if (!(await made(rename(path, aside)))) return;
+  if (!(await made(rename(path, aside)))) return null;
   if ((await contentOf(aside)) !== owner) await made(link(aside, path));
   await rm(aside, { force: true });
+  return null;
 }
 
 const contentOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");

@@ -73,9 +73,10 @@ test("50 leases of 8 sessions share 4 children at most, and each is in its own s
   const host = harness.host({ agent: calls }, { poolSize: 4, onLease });
   const sessions = Array.from({ length: 50 }, (_, i) => `ses_many_${i % 8}`);
   const seen = await Promise.all(
-    sessions.map((sessionId) =>
+    sessions.map((sessionId, i) =>
       withLease(host, sessionId, async (runtime) => {
-        const input = JSON.stringify({ file: "mine", text: sessionId });
+        // A file of the lease's own: leases of one session share its workspace and may overlap.
+        const input = JSON.stringify({ file: `lease-${i}`, text: sessionId });
         await valueFrom(runtime.invoke(invocation("write", { input })));
         return valueFrom(runtime.invoke(invocation("read", { input })));
       }),
