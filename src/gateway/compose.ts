@@ -61,6 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const queue = await openQueue(config, databaseUrl, log, closing, parts);
     const ring = createRing(queue, log);
     const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
+    if (config.linear) parts.push("linear     not supported yet: the LINEAR_ variables are checked and have no effect");
     const worker =
       config.role === "gateway"
         ? null

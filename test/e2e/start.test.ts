@@ -19,6 +19,10 @@ const IN_THE_WAY: Record<string, (world: World) => Refusal | Promise<Refusal>> =
     env: { SLACK_SIGNING_SECRET: undefined },
     says: /^SLACK_BOT_TOKEN is set without SLACK_SIGNING_SECRET; .+ \(config_invalid\)$/,
   }),
+  "a data folder that cannot be": () => ({
+    flags: ["--data", "/dev/null/data"],
+    says: /^The data folder \/dev\/null\/data cannot be written \(ENOTDIR\); .+ \(config_invalid\)$/,
+  }),
   "a worker without any Slack": () => ({
     env: { SLACK_BOT_TOKEN: undefined, SLACK_SIGNING_SECRET: undefined, SLACK_API_URL: undefined },
     flags: ["--role", "worker"],

@@ -39,7 +39,7 @@ function compose(card: Card, preview: KnownBlock[], isWhole: boolean): SlackBody
   blocks.push({ type: "context", elements: [plain(identity(card))] });
   if (card.status !== "pending") blocks.push(mrkdwnSection(decisionLine(card)));
   if (card.note) blocks.push(plainSection(cut(visibleLines(card.note), 1_000)));
-  if (card.status === "unconfirmed") {
+  if (card.status === "unconfirmed" && !card.note) {
     blocks.push(plainSection("It may have been written. Check the target before you run it again."));
   }
   const elements = buttons(card, isWhole);

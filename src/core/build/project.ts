@@ -36,7 +36,7 @@ export function findProject(dir: string): string {
       : "is not a folder";
   throw new CountersignError(
     "project_invalid",
-    `${dir}: it ${why} — name a project's folder with --project, or create one with countersign init`,
+    `${dir}: it ${why} — name a project's folder with --project, or write project.ts and agents/<id>/agent.ts as examples/support has them`,
   );
 }
 

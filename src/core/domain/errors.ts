@@ -34,7 +34,10 @@ export const ERRORS = {
 
   decision_already_made: { status: 409, message: "This was already decided." },
   decision_expired: { status: 409, message: "The time to decide has passed; ask the agent to propose it again." },
-  decision_not_yours: { status: 409, message: "You may not decide this; the people named by the project do." },
+  decision_not_yours: {
+    status: 409,
+    message: "You may not decide this; only whoever asked for it may, or whom the project names.",
+  },
   decision_changed: { status: 409, message: "The card is not the one that was proposed; open it again." },
   needs_reapproval: {
     status: 409,
@@ -44,7 +47,7 @@ export const ERRORS = {
   apply_refused: { status: 409, message: "The target refused the write; nothing was changed." },
   apply_unconfirmed: {
     status: 409,
-    message: "The write never reported back; check the target before running it again.",
+    message: "It may have been written: no answer settled it. Check the target before you run it again.",
   },
 
   turn_failed: { status: 500, message: "The turn failed; send the message again." },

@@ -1,9 +1,10 @@
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import closeWithGrace from "close-with-grace";
 import { buildProject } from "../../core/build/buildProject.ts";
 import { findProject } from "../../core/build/project.ts";
 import { type Config, loadConfig } from "../../core/config.ts";
+import { CountersignError } from "../../core/domain/errors.ts";
 import { packageRoot } from "../../core/packageRoot.ts";
 import type { DeploymentRow } from "../../core/store/deployments.ts";
 import { startGateway } from "../compose.ts";
@@ -25,7 +26,7 @@ export interface StartFlags {
 export async function start(flags: StartFlags, environment: NodeJS.ProcessEnv): Promise<void> {
   const config = loadConfig({ env: environment, flags });
   const log = createLog(config.logLevel);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await makeDataFolder(config.dataDir);
   const keys = await loadOrCreateKeys(config);
   const gateway = await startGateway({
     config,
@@ -52,6 +53,18 @@ export async function start(flags: StartFlags, environment: NodeJS.ProcessEnv): 
 }
 
 const EXAMPLE = join(packageRoot(), "examples/support");
+
+/** Throws `config_invalid` where it cannot be made or written. */
+async function makeDataFolder(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await access(dir, constants.W_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const message = `The data folder ${dir} cannot be written (${code}); make it writable for this user, or name another with --data.`;
+    throw new CountersignError("config_invalid", message, { cause });
+  }
+}
 
 /**
  * The project that was named, else the one here, else what is active, else the example this package brings. The example

@@ -117,7 +117,10 @@ describe("an apply whose worker or answer is lost", () => {
     }
     expect(await status()).toBe("unconfirmed");
     expect(applies()).toHaveLength(1);
-    expect(t.lastCard()).toMatchObject({ status: "unconfirmed", note: expect.stringMatching(/never reported back/) });
+    expect(t.lastCard()).toMatchObject({
+      status: "unconfirmed",
+      note: expect.stringMatching(/It may have been written/),
+    });
     expect(outcomes()).toMatchObject([{ outcome: "unconfirmed" }]);
   });
 
