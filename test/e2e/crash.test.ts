@@ -1,6 +1,7 @@
 import { describe, expect } from "vitest";
 import type { MessageRef } from "../../src/adapters/slack/simulator/index.ts";
 import type { GatewayProcess } from "../helpers/gatewayProcess.ts";
+import { livingIn } from "../helpers/livingIn.ts";
 import { waitUntil } from "../helpers/waitUntil.ts";
 import {
   ASKED,
@@ -13,7 +14,7 @@ import {
   type Proposed,
   proposeChange,
 } from "./conversation.ts";
-import { livingIn, shared, type World } from "./world.ts";
+import { shared, type World } from "./world.ts";
 
 /** What was under way when the gateway was killed, and the gateway that was started after it. */
 interface Scene {

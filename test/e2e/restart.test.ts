@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import type { SessionEvent } from "../../src/core/domain/event.ts";
+import { livingIn } from "../helpers/livingIn.ts";
 import { waitUntil } from "../helpers/waitUntil.ts";
 import { answerLike, atRest, cardSays, decisionOf, PATIENT_MS, proposeChange } from "./conversation.ts";
-import { livingIn, test } from "./world.ts";
+import { test } from "./world.ts";
 
 describe("a restart between card and click", { timeout: 240_000 }, () => {
   test("8 A9 after SIGTERM: exit code 0, and the click is one write", async ({ world }) => {

@@ -3,8 +3,9 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { createSlackSimulator } from "../../src/adapters/slack/simulator/index.ts";
+import { livingIn } from "../helpers/livingIn.ts";
 import { copySupportProject } from "../helpers/supportProject.ts";
-import { type Environment, livingIn, shared, type World } from "./world.ts";
+import { type Environment, shared, type World } from "./world.ts";
 
 interface Refusal {
   readonly says: RegExp;

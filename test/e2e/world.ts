@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { createSlackSimulator, type SlackSimulator } from "../../src/adapters/sl
 import { createTestDatabase, type TestDatabase } from "../helpers/database.ts";
 import { createEffectLedger, type EffectLedger } from "../helpers/effectLedger.ts";
 import { type CountersignProcess, createProcesses, type GatewayProcess } from "../helpers/gatewayProcess.ts";
+import { livingIn } from "../helpers/livingIn.ts";
 import { copySupportProject, type SupportProject } from "../helpers/supportProject.ts";
 import { waitUntil } from "../helpers/waitUntil.ts";
 
@@ -141,26 +141,4 @@ async function createWorld(): Promise<{ world: World; close: () => Promise<void>
     await rm(folder, { recursive: true, force: true });
   }
   return { world, close };
-}
-
-/** Pids of processes that work in the folder or were started with its name; seen on Linux alone. */
-export function livingIn(folder: string): number[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter(
-      (pid) =>
-        seen(() => readlinkSync(`/proc/${pid}/cwd`)).startsWith(folder) ||
-        seen(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")).includes(folder),
-    )
-    .map(Number);
-}
-
-/** Empty once the process is gone. */
-function seen(look: () => string): string {
-  try {
-    return look();
-  } catch {
-    return "";
-  }
 }

@@ -10,18 +10,19 @@ import type { InvokeResult } from "../ports.ts";
 import {
   type Attempt,
   type AttemptEnd,
-  findDecision,
   finishAttempt,
   refuseAgain,
   refuseStart,
   reportLate,
   startAttempt,
-} from "../store/decisions.ts";
+} from "../store/attempts.ts";
+import { findDecision } from "../store/decisions.ts";
 import { findDeployment } from "../store/deployments.ts";
 import { appendEvents } from "../store/events.ts";
 import { lockSession } from "../store/sessions.ts";
 import { cardDigest, redrawCard } from "./card.ts";
 import type { WorkerCore } from "./core.ts";
+import { invokeDecided } from "./invokeDecided.ts";
 import { reportOutcome } from "./reportOutcome.ts";
 
 /**
@@ -35,7 +36,8 @@ export async function applyDecision(core: WorkerCore, decisionId: string): Promi
   const attempt = await start(core, decision);
   if (!attempt) return;
   await core.leases.hold("attempt", { id: decisionId, fence: attempt.fence }, async () => {
-    const end = toEnd(await carryOut(core, attempt.decision), attempt.earlierInDoubt);
+    const result = await invokeDecided(core, attempt.decision, "apply", decision.rule.applyTimeoutMs);
+    const end = toEnd(result ?? NEVER_RAN, attempt.earlierInDoubt);
     await finishSurely(core, attempt, end);
   });
 }
@@ -87,41 +89,13 @@ async function start(core: WorkerCore, { id, sessionId }: Decision): Promise<Att
   return started.attempt;
 }
 
-async function carryOut(core: WorkerCore, decision: Decision): Promise<InvokeResult> {
-  // Nobody interrupts a write: its own timeout bounds it, and an answer that comes is worth waiting for.
-  const { signal } = new AbortController();
-  const { deploymentId, agentId, sessionId } = decision;
-  let runtime: Awaited<ReturnType<WorkerCore["runtime"]["lease"]>>;
-  try {
-    runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
-  } catch (error) {
-    core.log.error({ err: error, decision: decision.id }, "no runtime for an apply");
-    // The tool's code never ran, so nothing can have been written.
-    return {
-      kind: "threw",
-      message: "the agent's code did not load",
-      notApplied: true,
-      traffic: { writes: [], opaque: 0 },
-    };
-  }
-  try {
-    return await runtime.invoke({
-      tool: decision.tool,
-      entry: "apply",
-      input: decision.input,
-      context: { sessionId, agentId, messageId: decision.messageId, toolCallId: decision.callId },
-      decision: {
-        id: decision.id,
-        decidedAt: decision.decidedAt ?? "",
-        ...(decision.decidedBy && { decidedBy: { ...decision.decidedBy } }),
-      },
-      timeoutMs: decision.rule.applyTimeoutMs,
-      signal,
-    });
-  } finally {
-    await runtime.release().catch((error) => core.log.warn({ err: error }, "a runtime could not be given back"));
-  }
-}
+/** The tool's code never ran, so nothing can have been written. */
+const NEVER_RAN: InvokeResult = {
+  kind: "threw",
+  message: "the agent's code did not load",
+  notApplied: true,
+  traffic: { writes: [], opaque: 0 },
+};
 
 function toEnd(result: InvokeResult, earlierInDoubt: boolean): AttemptEnd {
   const outcome = judgeApply(toReport(result), earlierInDoubt);

@@ -4,15 +4,10 @@ import { mayDecide } from "../domain/deciders.ts";
 import type { Decision } from "../domain/decision.ts";
 import { CountersignError, type ErrorCode } from "../domain/errors.ts";
 import type { Person } from "../domain/message.ts";
+import type { Session } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
-import {
-  approveDecision,
-  authoriseAgain,
-  expireDecision,
-  findAgainBy,
-  findDecision,
-  rejectDecision,
-} from "../store/decisions.ts";
+import { authoriseAgain, findAgainBy } from "../store/attempts.ts";
+import { approveDecision, expireDecision, findDecision, rejectDecision } from "../store/decisions.ts";
 import { appendEvents } from "../store/events.ts";
 import { lockSession } from "../store/sessions.ts";
 import { redrawCard } from "./card.ts";
@@ -49,7 +44,7 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
   switch (word.verb) {
     case "approve": {
       const approved = await approveDecision(db, known.id, word.by, card);
-      if (!approved) return lost(core, db, known.id, card);
+      if (!approved) return lost(core, db, session, known.id, card);
       await appendEvents(db, {
         sessionId: session.id,
         events: [{ type: "approval.approved", turnId: approved.turnId, data: decidedData(approved) }],
@@ -62,7 +57,7 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
     }
     case "reject": {
       const rejected = await rejectDecision(db, known.id, word.by, card, word.reason ?? null);
-      if (!rejected) return lost(core, db, known.id, card);
+      if (!rejected) return lost(core, db, session, known.id, card);
       return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected) };
     }
     case "run-again": {
@@ -71,17 +66,14 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
       const by = await findAgainBy(db, known.id);
       return by
         ? refused("decision_already_made", `Already being run again, by ${nameOf(by)}.`)
-        : lost(core, db, known.id, card);
+        : lost(core, db, session, known.id, card);
     }
   }
 }
 
-/** POST /decisions/:id/approve, reject, run-again. Throws what `decideLocked` refuses with. */
-export async function decideByApi(core: Core, word: Decide): Promise<{ decision: Decision; wakes: Wake[] }> {
-  const decided = await withTx(core.pool, (db) => decideLocked(core, db, word));
-  if (!decided.ok) throw new CountersignError(decided.code, decided.message);
-  return decided;
-}
+/** POST /decisions/:id/approve, reject, run-again. A refusal may have wakes, too: a decision may expire under it. */
+export const decideByApi = (core: Core, word: Decide): Promise<Decided> =>
+  withTx(core.pool, (db) => decideLocked(core, db, word));
 
 const decidedData = (decision: Decision) => ({
   decisionId: decision.id,
@@ -97,11 +89,10 @@ function refused(code: ErrorCode, message?: string): Decided {
 }
 
 /** Why no row changed, as it stands now. A pending one whose time is over expires here and now. */
-async function lost(core: Core, db: Db, id: string, card: string): Promise<Decided> {
+async function lost(core: Core, db: Db, session: Session, id: string, card: string): Promise<Decided> {
   const expired = await expireDecision(db, id);
   if (expired) {
-    const session = await lockSession(db, expired.sessionId);
-    const wakes = session ? await reportOutcome(core, db, session, expired) : [];
+    const wakes = await reportOutcome(core, db, session, expired);
     return { ok: false, code: "decision_expired", message: new CountersignError("decision_expired").message, wakes };
   }
   const now = await findDecision(db, id);

@@ -1,7 +1,7 @@
 import type { Pool } from "../db/pool.ts";
 import { CountersignError } from "../domain/errors.ts";
 import type { Log } from "../ports.ts";
-import { renewAttempts } from "../store/decisions.ts";
+import { renewAttempts } from "../store/attempts.ts";
 import { renewTurns } from "../store/turns.ts";
 
 /** What a worker holds: the row, the fence it was claimed under, and the way to stop the work on it. */

@@ -1,11 +1,12 @@
 import { withTx } from "../db/withTx.ts";
-import type { Decision } from "../domain/decision.ts";
 import type { Json } from "../domain/json.ts";
-import type { InvokeResult, Runtime } from "../ports.ts";
-import { findDecision, noteVerified, settleVerified } from "../store/decisions.ts";
+import type { InvokeResult } from "../ports.ts";
+import { findDecision } from "../store/decisions.ts";
 import { lockSession } from "../store/sessions.ts";
+import { noteVerified, settleVerified } from "../store/verification.ts";
 import { redrawCard } from "./card.ts";
 import type { WorkerCore } from "./core.ts";
+import { invokeDecided } from "./invokeDecided.ts";
 import { reportOutcome } from "./reportOutcome.ts";
 
 /** It only reads, and people wait for it to know whether to run the write again. */
@@ -19,7 +20,7 @@ const NOTE_CHARACTERS = 500;
 export async function verifyDecision(core: WorkerCore, decisionId: string): Promise<void> {
   const decision = await findDecision(core.pool, decisionId);
   if (decision?.status !== "unconfirmed") return;
-  const said = readVerdict(await ask(core, decision));
+  const said = readVerdict(await invokeDecided(core, decision, "verify", VERIFY_TIMEOUT_MS));
   const wakes = await withTx(core.pool, async (db) => {
     const session = await lockSession(db, decision.sessionId);
     if (said.applied) {
@@ -32,39 +33,12 @@ export async function verifyDecision(core: WorkerCore, decisionId: string): Prom
   await core.ring(wakes);
 }
 
-async function ask(core: WorkerCore, decision: Decision): Promise<InvokeResult> {
-  const { signal } = new AbortController();
-  const { deploymentId, agentId, sessionId } = decision;
-  let runtime: Runtime;
-  try {
-    runtime = await core.runtime.lease({ deploymentId, agentId, sessionId }, signal);
-  } catch (error) {
-    // Code that does not load will not load at the next sweep either: nothing is known, and people are not kept waiting.
-    core.log.warn({ err: error, decision: decision.id }, "no runtime for a verify");
-    return { kind: "lost", reason: "the agent's code did not load" };
-  }
-  try {
-    return await runtime.invoke({
-      tool: decision.tool,
-      entry: "verify",
-      input: decision.input,
-      context: { sessionId, agentId, messageId: decision.messageId, toolCallId: decision.callId },
-      decision: {
-        id: decision.id,
-        decidedAt: decision.decidedAt ?? "",
-        ...(decision.decidedBy && { decidedBy: { ...decision.decidedBy } }),
-      },
-      timeoutMs: VERIFY_TIMEOUT_MS,
-      signal,
-    });
-  } finally {
-    await runtime.release().catch((error) => core.log.warn({ err: error }, "a runtime could not be given back"));
-  }
-}
-
-/** Only a plain `applied: true` is proof; whatever else came back leaves the write unconfirmed. */
-function readVerdict(result: InvokeResult): { applied: boolean; note: string | null; evidence: Json } {
-  const value = result.kind === "returned" ? result.value : null;
+/**
+ * Only a plain `applied: true` is proof; whatever else came back leaves the write unconfirmed, as does code that does not
+ * load: it will not load at the next sweep either, and people are not kept waiting.
+ */
+function readVerdict(result: InvokeResult | null): { applied: boolean; note: string | null; evidence: Json } {
+  const value = result?.kind === "returned" ? result.value : null;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { applied: false, note: null, evidence: null };
   const { applied, note } = value as { readonly [key: string]: Json };

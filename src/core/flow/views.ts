@@ -7,12 +7,8 @@ import type { Json } from "../domain/json.ts";
 import type { AskedQuestion, Conversation, Person, Preview } from "../domain/message.ts";
 import type { Session, SessionStatus } from "../domain/session.ts";
 import type { Turn, TurnMode, TurnStatus } from "../domain/turn.ts";
-import {
-  type AttemptRecord,
-  listAttempts,
-  findDecision as readDecision,
-  listDecisions as readDecisions,
-} from "../store/decisions.ts";
+import { type AttemptRecord, listAttempts } from "../store/attempts.ts";
+import { findDecision as readDecision, listDecisions as readDecisions } from "../store/decisions.ts";
 import { readEvents } from "../store/events.ts";
 import { findOpenQuestion } from "../store/questions.ts";
 import { findSession, readLabels, readLabelsOf, listSessions as readSessions } from "../store/sessions.ts";

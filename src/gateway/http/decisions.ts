@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { CountersignError } from "../../core/domain/errors.ts";
 import type { Person } from "../../core/domain/message.ts";
 import { type Decide, decideByApi } from "../../core/flow/decide.ts";
 import { getDecision, listDecisions } from "../../core/flow/views.ts";
@@ -74,8 +75,9 @@ export const decisions: Routes = (deps) => async (app) => {
       },
       async ({ params, body: { by, reason } }) => {
         const word = { decisionId: params.id, verb, by: vouchedFor(by), ...(reason !== undefined && { reason }) };
-        const { wakes } = await decideByApi(deps.core, word);
-        await deps.ring(wakes);
+        const decided = await decideByApi(deps.core, word);
+        await deps.ring(decided.wakes);
+        if (!decided.ok) throw new CountersignError(decided.code, decided.message);
         return getDecision(deps.core, params.id);
       },
     );

@@ -3,7 +3,8 @@ import type { Json } from "../../../src/core/domain/json.ts";
 import { applyDecision } from "../../../src/core/flow/applyDecision.ts";
 import { DEFAULT_WORKER_LIMITS } from "../../../src/core/flow/core.ts";
 import { sweep } from "../../../src/core/flow/sweep.ts";
-import { findDecision, listAttempts } from "../../../src/core/store/decisions.ts";
+import { listAttempts } from "../../../src/core/store/attempts.ts";
+import { findDecision } from "../../../src/core/store/decisions.ts";
 import type { FakeTool } from "../../helpers/core/runtime.ts";
 import {
   clickCard,

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { applyDecision } from "../../../src/core/flow/applyDecision.ts";
 import { decideByApi } from "../../../src/core/flow/decide.ts";
 import { sweep } from "../../../src/core/flow/sweep.ts";
-import { findDecision, listAttempts } from "../../../src/core/store/decisions.ts";
+import { listAttempts } from "../../../src/core/store/attempts.ts";
+import { findDecision } from "../../../src/core/store/decisions.ts";
 import {
   ANA,
   BEN,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Pool } from "../../../src/core/db/pool.ts";
 import { verifyDecision } from "../../../src/core/flow/verifyDecision.ts";
-import { findDecision, noteVerified } from "../../../src/core/store/decisions.ts";
+import { findDecision } from "../../../src/core/store/decisions.ts";
+import { noteVerified } from "../../../src/core/store/verification.ts";
 import {
   clickCard,
   createTestCore,

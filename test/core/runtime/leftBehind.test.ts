@@ -5,13 +5,20 @@ import { judgeApply } from "../../../src/core/domain/decision.ts";
 import { type Connections, createConnections } from "../../../src/core/egress/connections.ts";
 import type { InvokeResult } from "../../../src/core/ports.ts";
 import type { RuntimeHost } from "../../../src/core/runtime/host.ts";
-import { silentLog } from "../../helpers/log.ts";
+import { recordingLog, silentLog } from "../../helpers/log.ts";
+import { waitUntil } from "../../helpers/waitUntil.ts";
 import { createHarness, fixture, type Harness, invocation, withLease } from "./harness.ts";
 
 let harness: Harness;
 let host: RuntimeHost;
 let target: Server;
 let connections: Connections;
+/** Secrets being read, and requests of the egress without their end. */
+let reading = 0;
+let underWay = 0;
+const log = recordingLog();
+/** Lines of the tests before. */
+let before = 0;
 /** Methods of what reached the target. */
 const written: string[] = [];
 
@@ -34,7 +41,15 @@ beforeAll(async () => {
       },
     ],
     // As slow as a database: a request is on its way while its secret is being read.
-    readSecret: () => new Promise((resolve) => setTimeout(resolve, 20, "secret")),
+    readSecret: async () => {
+      reading++;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      reading--;
+      return "secret";
+    },
+    onTraffic: ({ outcome }) => {
+      underWay += outcome.kind === "request" ? 1 : -1;
+    },
     allowLoopback: true,
     allowPrivate: false,
     log: silentLog,
@@ -46,6 +61,7 @@ beforeAll(async () => {
       issueToken: connections.issueToken,
       onLease: connections.lease,
       egress: connections.traffic,
+      log,
     },
   );
 });
@@ -57,6 +73,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   written.length = 0;
+  before = log.lines.length;
 });
 
 const apply = (tool: string): Promise<InvokeResult> =>
@@ -70,8 +87,15 @@ const apply = (tool: string): Promise<InvokeResult> =>
     ),
   );
 
-/** Longer than anything the tools of the fixture leave behind waits for. */
-const SETTLED_MS = 400;
+/** Nobody is left who could write: the child has ended, the parent carries nothing for it, the target serves nobody. */
+async function nobodyIsLeft(): Promise<void> {
+  const ended = () => log.lines.slice(before).some(({ message }) => message === "runtime ended");
+  const served = () => new Promise<number>((resolve) => target.getConnections((_error, count) => resolve(count)));
+  await waitUntil(
+    async () => ended() && reading === 0 && underWay === 0 && (await served()) === 0,
+    "nobody to be left",
+  );
+}
 
 describe("A5 failed means that nothing can have been written: what an apply left behind when it threw", () => {
   test.each([
@@ -86,7 +110,7 @@ describe("A5 failed means that nothing can have been written: what an apply left
     const result = await apply(tool);
     if (result.kind !== "threw") throw new Error(`expected a throw, got ${JSON.stringify(result)}`);
     const outcome = judgeApply(result, false);
-    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+    await nobodyIsLeft();
     if (written.length > 0) expect(outcome).toBe("reportUnconfirmed");
     // What had not begun never does.
     if (tool.endsWith("Later")) expect({ outcome, written }).toEqual({ outcome: "reportFailed", written: [] });
@@ -98,7 +122,7 @@ describe("A5 failed means that nothing can have been written: what an apply left
 
   test("a Response that is not ok is judged the same way", async () => {
     expect(await apply("refusedAndLater")).toMatchObject({ kind: "returned", value: { status: 422, ok: false } });
-    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+    await nobodyIsLeft();
     expect(written).toEqual([]);
   });
 

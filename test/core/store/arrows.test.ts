@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { DECISION_INPUTS, DECISION_STATUSES, stepDecision } from "../../../src/core/domain/decision.ts";
 import { DELIVERY_INPUTS, DELIVERY_STATUSES, stepDelivery } from "../../../src/core/domain/delivery.ts";
 import { stepTurn, TURN_INPUTS, TURN_STATUSES } from "../../../src/core/domain/turn.ts";
+import * as attempts from "../../../src/core/store/attempts.ts";
 import * as decisions from "../../../src/core/store/decisions.ts";
 import * as deliveries from "../../../src/core/store/deliveries.ts";
 import * as turns from "../../../src/core/store/turns.ts";
+import * as verification from "../../../src/core/store/verification.ts";
 import { ANA } from "../../helpers/core/inbound.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/database.ts";
 import { followsItsTable } from "./arrows.ts";
@@ -27,7 +29,7 @@ describe("store functions of decisions", () => {
   const report = (outcome: "applied" | "failed" | "unconfirmed") => async (id: string) => {
     const end = { outcome, errorCode: null, result: null };
     return some(
-      (await decisions.finishAttempt(pool(), id, FENCE, end)) ?? (await decisions.reportLate(pool(), id, FENCE, end)),
+      (await attempts.finishAttempt(pool(), id, FENCE, end)) ?? (await attempts.reportLate(pool(), id, FENCE, end)),
     );
   };
 
@@ -54,24 +56,24 @@ describe("store functions of decisions", () => {
         prepare: (db, id) => db.query("update decisions set expires_at = countersign_now() where id = $1", [id]),
         run: async (db, id) => some(await decisions.expireDecision(db, id)),
       },
-      { name: "startAttempt", inputs: ["start"], run: async (db, id) => some(await decisions.startAttempt(db, id, 1)) },
-      { name: "refuseStart", inputs: ["refuse"], run: async (db, id) => some(await decisions.refuseStart(db, id)) },
+      { name: "startAttempt", inputs: ["start"], run: async (db, id) => some(await attempts.startAttempt(db, id, 1)) },
+      { name: "refuseStart", inputs: ["refuse"], run: async (db, id) => some(await attempts.refuseStart(db, id)) },
       { name: "a report of success", inputs: ["reportApplied"], run: (_, id) => report("applied")(id) },
       { name: "a report of failure", inputs: ["reportFailed"], run: (_, id) => report("failed")(id) },
       { name: "a report of doubt", inputs: ["reportUnconfirmed"], run: (_, id) => report("unconfirmed")(id) },
-      { name: "loseAttempt", inputs: ["lose"], run: async (db, id) => some(await decisions.loseAttempt(db, id)) },
+      { name: "loseAttempt", inputs: ["lose"], run: async (db, id) => some(await attempts.loseAttempt(db, id)) },
       {
         name: "authoriseAgain and startAttempt",
         inputs: ["runAgain"],
         run: async (db, id) => {
-          const again = await decisions.authoriseAgain(db, id, ANA, "ca");
-          return again !== null && some(await decisions.startAttempt(db, id, 1));
+          const again = await attempts.authoriseAgain(db, id, ANA, "ca");
+          return again !== null && some(await attempts.startAttempt(db, id, 1));
         },
       },
       {
         name: "settleVerified",
         inputs: ["verified"],
-        run: async (db, id) => some(await decisions.settleVerified(db, id, null)),
+        run: async (db, id) => some(await verification.settleVerified(db, id, null)),
       },
     ],
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as attempts from "../../../src/core/store/attempts.ts";
 import * as decisions from "../../../src/core/store/decisions.ts";
 import * as deliveries from "../../../src/core/store/deliveries.ts";
 import { appendEvents, readAllEvents } from "../../../src/core/store/events.ts";
@@ -29,15 +30,15 @@ describe("a fence", () => {
 
   it("A5 that is not the latest attempt's reports nothing but evidence", async () => {
     const id = await insertDecisionRow(db.pool, "unconfirmed");
-    await decisions.authoriseAgain(db.pool, id, { provider: "slack", workspaceId: "T1", userId: "U1" }, "card");
-    const second = await decisions.startAttempt(db.pool, id, 1_000);
+    await attempts.authoriseAgain(db.pool, id, { provider: "slack", workspaceId: "T1", userId: "U1" }, "card");
+    const second = await attempts.startAttempt(db.pool, id, 1_000);
     const end = { outcome: "applied", errorCode: null, result: 1 } as const;
-    expect(await decisions.finishAttempt(db.pool, id, FENCE, end)).toBeNull();
-    expect(await decisions.reportLate(db.pool, id, FENCE, end)).toBeNull();
-    expect(await decisions.renewAttempts(db.pool, [{ id, fence: FENCE }], 1_000)).toEqual([]);
+    expect(await attempts.finishAttempt(db.pool, id, FENCE, end)).toBeNull();
+    expect(await attempts.reportLate(db.pool, id, FENCE, end)).toBeNull();
+    expect(await attempts.renewAttempts(db.pool, [{ id, fence: FENCE }], 1_000)).toEqual([]);
     expect(await decisions.findDecision(db.pool, id)).toMatchObject({ status: "applying", attempt: 2 });
     expect(second).toMatchObject({ earlierInDoubt: true, authorisedBy: { userId: "U1" } });
-    expect(await decisions.listAttempts(db.pool, id)).toMatchObject([
+    expect(await attempts.listAttempts(db.pool, id)).toMatchObject([
       { attempt: 1, outcome: null, evidence: { reported: "applied" } },
       { attempt: 2, outcome: null, evidence: null },
     ]);
@@ -58,8 +59,8 @@ describe("a fence", () => {
     expect(await turns.renewTurns(db.pool, [{ id: turn, fence: FENCE }], 60_000)).toHaveLength(1);
     expect(await turns.requeueLostTurn(db.pool, turn)).toBeNull();
     const applying = await insertDecisionRow(db.pool, "applying");
-    expect(await decisions.renewAttempts(db.pool, [{ id: applying, fence: FENCE }], 60_000)).toEqual([applying]);
-    expect(await decisions.loseAttempt(db.pool, applying)).toBeNull();
+    expect(await attempts.renewAttempts(db.pool, [{ id: applying, fence: FENCE }], 60_000)).toEqual([applying]);
+    expect(await attempts.loseAttempt(db.pool, applying)).toBeNull();
     expect(await decisions.expireDecision(db.pool, await insertDecisionRow(db.pool, "pending"))).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { finishAttempt, startAttempt } from "../../../src/core/store/decisions.ts";
+import { finishAttempt, startAttempt } from "../../../src/core/store/attempts.ts";
 import { insertDeliveries } from "../../../src/core/store/deliveries.ts";
 import { claimNextTurn } from "../../../src/core/store/turns.ts";
 import { createAdminApp } from "../../../src/gateway/http/admin.ts";

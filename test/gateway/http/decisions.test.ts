@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { finishAttempt, startAttempt } from "../../../src/core/store/decisions.ts";
+import { finishAttempt, startAttempt } from "../../../src/core/store/attempts.ts";
 import { type Body, createSetting, proposeSomething, type Setting } from "./setting.ts";
 
 let setting: Setting;
@@ -91,7 +91,7 @@ describe("POST /decisions/:id/approve", () => {
   });
 
   it("A4 is too late once the time is over", async () => {
-    const { id } = await proposeSomething(setting);
+    const { id, sessionId } = await proposeSomething(setting);
     await setting.core.pool.query(
       "update decisions set expires_at = countersign_now() - interval '1 second' where id = $1",
       [id],
@@ -99,6 +99,8 @@ describe("POST /decisions/:id/approve", () => {
     const { status, body } = await setting.post(`/decisions/${id}/approve`, { by });
     expect([status, body.error.code]).toEqual([409, "decision_expired"]);
     expect((await setting.get(`/decisions/${id}`)).body.status).toBe("expired");
+    // Its session is told at once, not when the sweeper comes by.
+    expect(setting.rung.at(-1)).toEqual({ kind: "turn", id: sessionId });
   });
 });
 
