@@ -32,9 +32,9 @@ export default {
     only("ports-name-domain", "^src/core/ports\\.ts$", "^src/core/(?!domain)", "ports speak domain types only"),
     only(
       "parts-of-core",
-      "^src/core/(tools|model|build|egress|runtime)/",
+      "^src/core/(tools|model|build|egress|runtime|record)/",
       "^src/core/(flow|store|db)",
-      "tools, model, build, egress and runtime are handed what they need",
+      "tools, model, build, egress, runtime and record are handed what they need",
     ),
     only(
       "queue-and-adapters",

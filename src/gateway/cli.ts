@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { CountersignError } from "../core/domain/errors.ts";
 import { packageRoot } from "../core/packageRoot.ts";
+import { printAuditKey, verifyExport, writeExport } from "./commands/audit.ts";
 import { build } from "./commands/build.ts";
 import { demo } from "./commands/demo.ts";
 import { listSecretNames, removeSecret, setSecret } from "./commands/secrets.ts";
@@ -54,6 +55,24 @@ secrets
   .option("--scope <scope>")
   .option(...data)
   .action((name, flags) => removeSecret(name, flags, process.env));
+
+const audit = program.command("audit").description("proof of what was proposed, who decided, and what became of it");
+audit
+  .command("key")
+  .description("print the public key that exports are verified with; keep it where the gateway cannot write")
+  .option(...data)
+  .action((flags) => printAuditKey(flags, process.env));
+audit
+  .command("export <file>")
+  .description("write the decision record there, one JSON line an entry")
+  .option(...data)
+  .action((file, flags) => writeExport(file, flags, process.env));
+audit
+  .command("verify <file>")
+  .description("check an export; needs no database, only the public key")
+  .requiredOption("--key <key...>", "public keys that may have signed it")
+  .option("--witness <hash...>", "hashes that have to be in it, as cards show them")
+  .action((file, flags) => verifyExport(file, flags));
 
 program
   .command("slack")

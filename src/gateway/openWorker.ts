@@ -10,6 +10,7 @@ import { loadDeployment } from "../core/flow/deploy.ts";
 import { createLeases } from "../core/flow/leases.ts";
 import { createModel } from "../core/model/model.ts";
 import type { JobQueue, Log } from "../core/ports.ts";
+import { createHeadKey } from "../core/record/headKey.ts";
 import { createRuntimeHost } from "../core/runtime/host.ts";
 import { createSchemaCheck } from "../core/tools/schema.ts";
 import type { Closing } from "./closing.ts";
@@ -121,6 +122,7 @@ export async function openWorker(
     runtime,
     chats: { slack: slack.sender },
     check: createSchemaCheck(),
+    headKey: createHeadKey(options.keys.masterKey),
     ring,
     random: Math.random,
     limits: DEFAULT_WORKER_LIMITS,

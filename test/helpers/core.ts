@@ -7,6 +7,7 @@ import { DEFAULT_WORKER_LIMITS, type WorkerCore } from "../../src/core/flow/core
 import { deploy } from "../../src/core/flow/deploy.ts";
 import { createLeases } from "../../src/core/flow/leases.ts";
 import { type Received, receiveInbound } from "../../src/core/flow/receiveInbound.ts";
+import { createHeadKey } from "../../src/core/record/headKey.ts";
 import { readAllEvents } from "../../src/core/store/events.ts";
 import { createSchemaCheck } from "../../src/core/tools/schema.ts";
 import { createFakeChat, type FakeChat } from "./core/chat.ts";
@@ -91,6 +92,7 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
     runtime,
     chats: { slack: chat },
     check: createSchemaCheck(),
+    headKey: createHeadKey(Buffer.alloc(32, 7).toString("base64")),
     ring: wakes.ring,
     random: () => 0,
     limits: DEFAULT_WORKER_LIMITS,

@@ -36,7 +36,7 @@ const rawLength = ({ title, summary = "", facts }: Preview): number =>
 function compose(card: Card, preview: KnownBlock[], isWhole: boolean): SlackBody {
   const blocks: KnownBlock[] = [...preview];
   if (!isWhole) blocks.push(plainSection(CUT_SENTENCE[card.status === "pending" ? "pending" : "decided"]));
-  blocks.push({ type: "context", elements: [plain(identity(card))] });
+  blocks.push({ type: "context", elements: identity(card).map(plain) });
   if (card.status !== "pending") blocks.push(mrkdwnSection(decisionLine(card)));
   if (card.note) blocks.push(plainSection(cut(visibleLines(card.note), 1_000)));
   if (card.status === "unconfirmed" && !card.note) {
@@ -53,9 +53,15 @@ const CUT_SENTENCE = {
   decided: "This is not the whole change: it is too long for one message.",
 } as const;
 
-/** Enough of the digest to compare by eye; the whole of it and the arguments are kept with the decision. */
-const identity = (card: Card): string =>
-  `Tool ${cut(visibleLine(card.tool), 200)} · arguments sha256 ${card.inputDigest.slice(0, 16)}`;
+/**
+ * What the card is about, as the database knows it. While people decide, enough of the digest to compare by eye; once
+ * they did, the whole of it and the entry in the decision record: a witness outside of the database.
+ */
+function identity(card: Card): string[] {
+  const digest = card.record ? card.inputDigest : card.inputDigest.slice(0, 16);
+  const tool = `Tool ${cut(visibleLine(card.tool), 200)} · arguments sha256 ${digest}`;
+  return card.record ? [tool, `Record ${card.record.seq} · sha256 ${card.record.hash}`] : [tool];
+}
 
 function buttons(card: Card, isWhole: boolean): Button[] {
   const verb = (name: DecisionVerb, label: string, style?: "primary" | "danger") =>

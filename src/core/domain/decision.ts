@@ -121,6 +121,12 @@ export function isRefusedResponse(value: Json): boolean {
   return ok === false && typeof status === "number" && body !== undefined && Object.keys(value).length === 3;
 }
 
+/** An entry of the decision record: its place in the chain, and its SHA-256. */
+export interface RecordPlace {
+  readonly seq: number;
+  readonly hash: string;
+}
+
 /** One proposed write as it is stored. Digests are 64 hex digits (SHA-256). */
 export interface Decision {
   readonly id: string;
@@ -151,6 +157,8 @@ export interface Decision {
   readonly result: Json;
   /** What the tool's `verify` said of an unconfirmed write, for whoever thinks of running it again. */
   readonly verifyNote: string | null;
+  /** Its newest entry in the decision record; null until its card was delivered. */
+  readonly record: RecordPlace | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

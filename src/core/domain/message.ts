@@ -1,4 +1,4 @@
-import type { DecisionStatus } from "./decision.ts";
+import type { DecisionStatus, RecordPlace } from "./decision.ts";
 import type { Json } from "./json.ts";
 
 /** Where people talk to an agent. */
@@ -141,4 +141,6 @@ export interface Card {
   readonly decidedAt?: string;
   /** Why it was rejected, or a fixed sentence about a failed or unconfirmed write. */
   readonly note?: string;
+  /** Once it was decided: its entry in the decision record. Whoever keeps the chat can hold the record to it. */
+  readonly record?: RecordPlace;
 }

@@ -28,6 +28,7 @@ export function toCard(decision: Decision): Card {
     ...(decision.decidedBy && { decidedBy: decision.decidedBy }),
     ...(decision.decidedAt && { decidedAt: decision.decidedAt }),
     ...(note !== null && { note }),
+    ...(decision.record && decision.status !== "pending" && { record: decision.record }),
   };
 }
 

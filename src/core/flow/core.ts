@@ -1,7 +1,8 @@
 import type { Pool } from "../db/pool.ts";
 import type { IdSource } from "../domain/ids.ts";
 import type { ChatProvider } from "../domain/message.ts";
-import type { ChatSender, Log, ModelPort, RuntimePort, Wake } from "../ports.ts";
+import type { ChatSender, Directory, Log, ModelPort, RuntimePort, Wake } from "../ports.ts";
+import type { HeadKey } from "../record/headKey.ts";
 import type { SchemaCheck } from "../tools/schema.ts";
 import type { Leases } from "./leases.ts";
 
@@ -10,6 +11,8 @@ export interface Core {
   readonly pool: Pool;
   readonly ids: IdSource;
   readonly log: Log;
+  /** Who is who on each platform; without one, groups of that platform let nobody decide. */
+  readonly directories?: Readonly<Partial<Record<ChatProvider, Directory>>>;
 }
 
 /** What the flows of a worker need besides. */
@@ -19,6 +22,8 @@ export interface WorkerCore extends Core {
   readonly runtime: RuntimePort;
   readonly chats: Readonly<Partial<Record<ChatProvider, ChatSender>>>;
   readonly check: SchemaCheck;
+  /** Vouches for the decision record. */
+  readonly headKey: HeadKey;
   /** Rings after a commit; never throws: what is not heard the sweeper rings again. */
   readonly ring: (wakes: readonly Wake[]) => Promise<void>;
   /** In [0, 1), for the spread of retries. */

@@ -75,6 +75,7 @@ export async function propose(
     errorCode: null,
     result: null,
     verifyNote: null,
+    record: null,
     createdAt: "",
     updatedAt: "",
   });

@@ -1,3 +1,4 @@
+import { isOutage } from "../db/outage.ts";
 import type { Db } from "../db/pool.ts";
 import { withTx } from "../db/withTx.ts";
 import type { Session } from "../domain/session.ts";
@@ -15,6 +16,7 @@ import { listUnverified } from "../store/verification.ts";
 import type { WorkerCore } from "./core.ts";
 import { reportOutcome } from "./reportOutcome.ts";
 import { settleLostTurn } from "./settleTurn.ts";
+import { signRecord } from "./signRecord.ts";
 
 /** What waits for this long without being taken had its wake lost. Longer than a wake takes under load. */
 const LATE_MS = 3_000;
@@ -30,6 +32,7 @@ export function sweep(core: WorkerCore): Promise<boolean> {
     await sweepTurns(core);
     await sweepDecisions(core);
     await sweepDeliveries(core);
+    await signRecord(core);
     await pruneReceived(core.pool);
   });
 }
@@ -86,6 +89,8 @@ async function inSession(
     });
     await core.ring(wakes);
   } catch (error) {
+    // Then no row can be settled: the sweep ends here and says so once, not at every row.
+    if (isOutage(error)) throw error;
     core.log.error({ err: error, session: id }, "a sweep could not settle a row of this session");
   }
 }

@@ -1,5 +1,5 @@
 import { withSnapshot } from "../db/withTx.ts";
-import type { Decision, DecisionStatus } from "../domain/decision.ts";
+import type { Decision, DecisionStatus, RecordPlace } from "../domain/decision.ts";
 import { CountersignError, ERRORS, type ErrorCode } from "../domain/errors.ts";
 import type { SessionEvent } from "../domain/event.ts";
 import type { InputSource } from "../domain/input.ts";
@@ -72,6 +72,8 @@ export interface DecisionSummary {
   readonly decidedBy: Person | null;
   readonly decidedAt: string | null;
   readonly reason: string | null;
+  /** Its newest entry in the decision record; null until the card was delivered. */
+  readonly record: RecordPlace | null;
   /** Null until people could see the card. */
   readonly expiresAt: string | null;
   readonly error?: ErrorView;
@@ -196,6 +198,7 @@ function toDecisionSummary(decision: Decision): DecisionSummary {
     decidedBy: decision.decidedBy,
     decidedAt: decision.decidedAt,
     reason: decision.reason,
+    record: decision.record,
     expiresAt: decision.expiresAt,
     ...(decision.errorCode !== null && { error: toErrorView(decision.errorCode) }),
     result: decision.result,

@@ -6,7 +6,8 @@ import type { Person, Preview } from "../domain/message.ts";
 /** Arguments and keys in their stored text: the approval binds bytes. */
 export const COLUMNS = `id, session_id, turn_id, call_id, message_id, agent_id, deployment_id, tool, tool_digest,
   input::text as input, input_digest, preview, card_digest, person, rule, delivery_id, status, expires_at, decided_at,
-  decided_by, reason, attempt, fence, again_by, error_code, result, verify_note, created_at, updated_at`;
+  decided_by, reason, attempt, fence, again_by, error_code, result, verify_note,
+  record_seq, record_hash, created_at, updated_at`;
 
 export interface DecisionRow {
   id: string;
@@ -36,6 +37,8 @@ export interface DecisionRow {
   error_code: string | null;
   result: Json;
   verify_note: string | null;
+  record_seq: number | null;
+  record_hash: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -66,6 +69,7 @@ export const toDecision = (row: DecisionRow): Decision => ({
   errorCode: row.error_code,
   result: row.result,
   verifyNote: row.verify_note,
+  record: row.record_seq === null || row.record_hash === null ? null : { seq: row.record_seq, hash: row.record_hash },
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

@@ -152,6 +152,12 @@ const decision = {
   decidedBy: nullable(Person),
   decidedAt: nullable(time()),
   reason: nullable(Type.String()),
+  record: nullable(
+    Type.Object(
+      { seq: Type.Integer(), hash: Type.String() },
+      { description: "Its newest entry in the decision record: place and SHA-256." },
+    ),
+  ),
   expiresAt: nullable(time()),
   error: Type.Optional(ErrorView),
   result: Type.Unknown(),

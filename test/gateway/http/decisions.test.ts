@@ -41,6 +41,7 @@ describe("GET /decisions", () => {
       decidedBy: null,
       decidedAt: null,
       reason: null,
+      record: null,
       expiresAt: null,
       result: null,
       createdAt: expect.any(String),
