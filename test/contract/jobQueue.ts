@@ -87,6 +87,21 @@ export function jobQueueContract(name: string, prepare: () => Promise<(log: Log)
       expect(rungAt - askedAt).toBeGreaterThanOrEqual(299);
     });
 
+    it.each([
+      ["at once", undefined],
+      ["after the same delay", 40],
+    ])("rings by priority what was rung %s and waits, 0 first", async (_, delayMs) => {
+      const queue = await make();
+      const wakes = [1, 0, 1, 0].map((priority, n) => ({ kind: "deliver" as const, id: `${priority}_${n}`, priority }));
+      await queue.wake(wakes.map((wake) => ({ ...wake, ...(delayMs && { delayMs }) })));
+      const due = performance.now() + (delayMs ?? 0);
+      await waitUntil(() => performance.now() > due, "the delays to be over");
+      const rung: string[] = [];
+      await queue.consume("deliver", 1, async (id) => void rung.push(id));
+      await waitUntil(() => rung.length === 4, "all of them");
+      expect(rung.map((id) => id[0])).toEqual(["0", "0", "1", "1"]);
+    });
+
     it("holds at most so many at once, and counts them", async () => {
       const queue = await make();
       const { held, handler, letGo } = holding();

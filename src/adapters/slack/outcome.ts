@@ -34,13 +34,16 @@ export interface Sending {
   readonly repeatable: boolean;
 }
 
+/** What a limit holds for. */
+export const scopeOf = ({ method, channel }: Sending): string => `${method}:${channel}`;
+
 /** What an answer means for the delivery. Every refusal that is no known exception is final: Slack would say it again. */
-export function sendResult(answer: SlackAnswer, { method, channel, repeatable }: Sending, ref: string): SendResult {
+export function sendResult(answer: SlackAnswer, { repeatable }: Sending, ref: string): SendResult {
   switch (answer.kind) {
     case "ok":
       return { outcome: "sent", ref };
     case "limited":
-      return { outcome: "retry", code: "ratelimited", afterMs: answer.afterMs, scope: `${method}:${channel}` };
+      return { outcome: "retry", code: "ratelimited", afterMs: answer.afterMs };
     case "unsent":
       return { outcome: "retry", code: answer.code };
     case "lost":

@@ -2,7 +2,8 @@ import type { ChatSender, Clock, Outgoing, SendResult } from "../../core/ports.t
 import type { SlackBody } from "./blocks.ts";
 import { createSlackCall, type SlackCallOptions } from "./call.ts";
 import { createFind, deliveryMetadata } from "./find.ts";
-import { type Sending, sendResult } from "./outcome.ts";
+import { type Sending, scopeOf, sendResult } from "./outcome.ts";
+import { createPauses } from "./pauses.ts";
 import { placeOf, refOf } from "./place.ts";
 import { textOf } from "./read.ts";
 import { renderSlack } from "./render.ts";
@@ -17,6 +18,7 @@ export interface SlackSenderOptions extends SlackCallOptions {
 /** Posts, edits and private notes over the Web API. A `ref` is `channel:ts`. */
 export function createSlackSender({ clock = { now: Date.now }, ...options }: SlackSenderOptions): ChatSender {
   const call = createSlackCall(options);
+  const pauses = createPauses(() => performance.now());
   const { log } = options;
 
   async function send(outgoing: Outgoing): Promise<SendResult> {
@@ -28,10 +30,13 @@ export function createSlackSender({ clock = { now: Date.now }, ...options }: Sla
       return { outcome: "dead", code: "slack_invalid_body" };
     }
     const { args, ...sending } = request(outgoing, body);
+    const afterMs = pauses.leftMs(scopeOf(sending));
+    if (afterMs > 0) return { outcome: "retry", code: "ratelimited", afterMs };
     const answer = await call(sending.method, args);
     const ts = answer.kind === "ok" ? (textOf(answer.body, "ts") ?? textOf(answer.body, "message_ts")) : undefined;
     if (answer.kind === "ok" && ts === undefined) return settle(outgoing, { outcome: "unknown", code: "no_ts" });
     const result = settle(outgoing, sendResult(answer, sending, refOf(sending.channel, ts ?? "")));
+    if (answer.kind === "limited") pauses.pause(scopeOf(sending), answer.afterMs);
     if (result.outcome !== "sent")
       log.warn({ deliveryId, method: sending.method, ...result }, "slack did not take a message");
     return result;

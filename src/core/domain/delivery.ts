@@ -5,13 +5,23 @@ import type { Conversation, OutboundMessage } from "./message.ts";
  *       ▲                  ├────refused─────▶ queued (later) | dead
  *       │                  └──lost, lease───▶ unknown ──looked, there──▶ sent
  *       └────────────looked, not there───────────┘└──looked too often──▶ dead
+ *       └────────────offered again, the card of a pending decision───────┘
  *
  * What may have been posted is looked up on the platform before anything is posted again (G5).
  */
 export const DELIVERY_STATUSES = ["queued", "sending", "sent", "unknown", "dead"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-export const DELIVERY_INPUTS = ["claim", "accepted", "refused", "dropped", "lost", "found", "absent"] as const;
+export const DELIVERY_INPUTS = [
+  "claim",
+  "accepted",
+  "refused",
+  "dropped",
+  "lost",
+  "found",
+  "absent",
+  "offerAgain",
+] as const;
 export type DeliveryInput = (typeof DELIVERY_INPUTS)[number];
 
 const TRANSITIONS: Record<DeliveryStatus, Partial<Record<DeliveryInput, DeliveryStatus>>> = {
@@ -19,15 +29,33 @@ const TRANSITIONS: Record<DeliveryStatus, Partial<Record<DeliveryInput, Delivery
   sending: { accepted: "sent", refused: "queued", dropped: "dead", lost: "unknown" },
   sent: {},
   unknown: { found: "sent", absent: "queued", dropped: "dead" },
-  dead: {},
+  dead: { offerAgain: "queued" },
 };
 
 /** The state after `input`, or null where the state forbids it. */
 export const stepDelivery = (status: DeliveryStatus, input: DeliveryInput): DeliveryStatus | null =>
   TRANSITIONS[status][input] ?? null;
 
-/** Refused, or looked up in vain, this often in a row: dead, and shown to operators. With backoff that is over an hour. */
-export const MAX_DELIVERY_ATTEMPTS = 20;
+/** Looked up in vain this often: dead, and shown to operators. With backoff that is over an hour. */
+export const MAX_LOOK_UPS = 20;
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Refused for now for this long: dead. A day is what an operator gets to mend a scope or a token, and the order of its
+ * session waits with it; a private note answers a click, and means nothing a quarter of an hour later.
+ */
+export const patienceMs = (message: OutboundMessage): number =>
+  message.kind === "notice" ? 15 * MINUTE_MS : 24 * 60 * MINUTE_MS;
+
+/** What a platform asks for may be a mistake; asking it once more than it likes costs one refused call. */
+export const MAX_RETRY_AFTER_MS = 15 * MINUTE_MS;
+
+/** A card that reached nobody is offered again this long after it was given up, for as long as it asks (A11). */
+export const OFFER_AGAIN_MS = 60 * MINUTE_MS;
+
+/** Who goes first of those that wait for one limit to end, 0 before 1: answers and questions, then cards. */
+export const priorityOf = (message: OutboundMessage): number => (message.kind === "card" ? 1 : 0);
 
 export interface NewDelivery {
   readonly id: string;
@@ -45,6 +73,8 @@ export interface ClaimedDelivery extends NewDelivery {
   /** What it was before the claim: `unknown` must be looked up before it is sent. */
   readonly was: "queued" | "unknown";
   readonly attempt: number;
+  /** Milliseconds since it was queued. */
+  readonly ageMs: number;
   readonly fence: number;
   /** Where the edited message is; null while it was not sent or never will be. */
   readonly editRef: string | null;

@@ -1,20 +1,22 @@
 import { backoffMs } from "../domain/backoff.ts";
-import { type ClaimedDelivery, MAX_DELIVERY_ATTEMPTS } from "../domain/delivery.ts";
+import { type ClaimedDelivery, MAX_LOOK_UPS, MAX_RETRY_AFTER_MS, patienceMs, priorityOf } from "../domain/delivery.ts";
 import type { ChatSender, Outgoing, SendResult } from "../ports.ts";
 import { claimNextDelivery, markDead, markSent, markUnknown, requeueDelivery } from "../store/deliveries.ts";
 import type { WorkerCore } from "./core.ts";
 
 /**
  * Sends what waits in one lane, in order, until nothing is due. What may have been posted already is looked for on the
- * platform before anything is posted again (G5).
+ * platform before anything is posted again (G5). A worker that shuts down finishes what it has in hand and leaves the
+ * rest of the lane to the next.
  */
 export async function deliver(core: WorkerCore, lane: string): Promise<void> {
   for (;;) {
+    if (core.leases.closing()) return core.ring([{ kind: "deliver", id: lane }]);
     const delivery = await claimNextDelivery(core.pool, lane, core.limits.leaseMs);
     if (!delivery) return;
     const delayMs = await deliverOne(core, delivery);
     if (delayMs !== null) {
-      await core.ring([{ kind: "deliver", id: lane, delayMs }]);
+      await core.ring([{ kind: "deliver", id: lane, delayMs, priority: priorityOf(delivery.message) }]);
       return;
     }
   }
@@ -52,8 +54,8 @@ async function post(
     case "dead":
       return dead(core, delivery, result.code);
     case "retry": {
-      if (delivery.attempt >= MAX_DELIVERY_ATTEMPTS) return dead(core, delivery, result.code);
-      const delayMs = result.afterMs ?? backoffMs(delivery.attempt, core.random());
+      if (delivery.ageMs >= patienceMs(delivery.message)) return dead(core, delivery, result.code);
+      const delayMs = Math.min(result.afterMs ?? backoffMs(delivery.attempt, core.random()), MAX_RETRY_AFTER_MS);
       await requeueDelivery(core.pool, delivery, result.code, delayMs);
       return delayMs;
     }
@@ -86,7 +88,7 @@ async function look(
     await requeueDelivery(core.pool, delivery, "not_found_after_unknown", 0);
     return 0;
   }
-  if (delivery.attempt >= MAX_DELIVERY_ATTEMPTS) return dead(core, delivery, "outcome_unknown");
+  if (delivery.attempt >= MAX_LOOK_UPS) return dead(core, delivery, "outcome_unknown");
   const delayMs = backoffMs(delivery.attempt, core.random());
   await markUnknown(core.pool, delivery, "lookup_failed", delayMs);
   return delayMs;

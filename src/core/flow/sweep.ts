@@ -1,12 +1,13 @@
 import { isOutage } from "../db/outage.ts";
 import type { Db } from "../db/pool.ts";
 import { withTx } from "../db/withTx.ts";
+import { OFFER_AGAIN_MS } from "../domain/delivery.ts";
 import type { Session } from "../domain/session.ts";
 import { MAX_TURN_ATTEMPTS } from "../domain/turn.ts";
 import type { Wake } from "../ports.ts";
 import { loseAttempt } from "../store/attempts.ts";
 import { expireDecision, listDue } from "../store/decisions.ts";
-import { listSleepingLanes, loseDeliveries } from "../store/deliveries.ts";
+import { listSleepingLanes, loseDeliveries, offerCardsAgain } from "../store/deliveries.ts";
 import { appendEvents } from "../store/events.ts";
 import { pruneReceived } from "../store/inbox.ts";
 import { lockSession } from "../store/sessions.ts";
@@ -72,8 +73,9 @@ async function sweepDecisions(core: WorkerCore): Promise<void> {
 
 async function sweepDeliveries(core: WorkerCore): Promise<void> {
   const lost = await loseDeliveries(core.pool);
+  const offered = await offerCardsAgain(core.pool, OFFER_AGAIN_MS);
   const sleeping = await listSleepingLanes(core.pool, LATE_MS, BATCH);
-  await core.ring([...new Set([...lost, ...sleeping])].map((id) => ({ kind: "deliver", id })));
+  await core.ring([...new Set([...lost, ...offered, ...sleeping])].map((id) => ({ kind: "deliver", id })));
 }
 
 /** One row, one transaction: a row that cannot be settled never holds up the others. */

@@ -1,5 +1,6 @@
 import { withSnapshot } from "../db/withTx.ts";
 import type { Decision, DecisionStatus, RecordPlace } from "../domain/decision.ts";
+import type { DeliveryStatus } from "../domain/delivery.ts";
 import { CountersignError, ERRORS, type ErrorCode } from "../domain/errors.ts";
 import type { SessionEvent } from "../domain/event.ts";
 import type { InputSource } from "../domain/input.ts";
@@ -9,6 +10,7 @@ import type { Session, SessionStatus } from "../domain/session.ts";
 import type { Turn, TurnMode, TurnStatus } from "../domain/turn.ts";
 import { type AttemptRecord, listAttempts } from "../store/attempts.ts";
 import { findDecision as readDecision, listDecisions as readDecisions } from "../store/decisions.ts";
+import { findDeliveryState } from "../store/deliveries.ts";
 import { readEvents } from "../store/events.ts";
 import { findOpenQuestion } from "../store/questions.ts";
 import { findSession, readLabels, readLabelsOf, listSessions as readSessions } from "../store/sessions.ts";
@@ -83,7 +85,24 @@ export interface DecisionSummary {
 
 export interface DecisionView extends DecisionSummary {
   readonly attempts: readonly AttemptRecord[];
+  readonly card: CardView;
 }
+
+/** Whether people have seen the card (A11). */
+export interface CardView {
+  /** `undelivered`: given up for now and offered again later; the decision itself still stands. */
+  readonly status: "waiting" | "delivered" | "undelivered";
+  /** Why it was not delivered at the last try. */
+  readonly code: string | null;
+}
+
+const CARD_STATUS: Record<DeliveryStatus, CardView["status"]> = {
+  queued: "waiting",
+  sending: "waiting",
+  unknown: "waiting",
+  sent: "delivered",
+  dead: "undelivered",
+};
 
 const TURNS_SHOWN = 20;
 
@@ -152,7 +171,14 @@ export function getDecision({ pool }: Core, id: string): Promise<DecisionView> {
   return withSnapshot(pool, async (db) => {
     const decision = await readDecision(db, id);
     if (!decision) throw new CountersignError("not_found");
-    return { ...toDecisionSummary(decision), attempts: await listAttempts(db, id) };
+    const delivery = decision.deliveryId === null ? null : await findDeliveryState(db, decision.deliveryId);
+    return {
+      ...toDecisionSummary(decision),
+      attempts: await listAttempts(db, id),
+      card: delivery
+        ? { status: CARD_STATUS[delivery.status], code: delivery.code }
+        : { status: "waiting", code: null },
+    };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from "../db/pool.ts";
-import type { ClaimedDelivery, NewDelivery } from "../domain/delivery.ts";
+import type { ClaimedDelivery, DeliveryStatus, NewDelivery } from "../domain/delivery.ts";
 import type { Conversation, OutboundMessage } from "../domain/message.ts";
 
 /** Queues messages, in the order given, in one round trip. */
@@ -34,6 +34,7 @@ interface ClaimedRow {
   edits: string | null;
   was: "queued" | "unknown";
   attempt: number;
+  age_ms: number;
   fence: number;
   edit_ref: string | null;
 }
@@ -60,6 +61,7 @@ export async function claimNextDelivery(db: Db, lane: string, leaseMs: number): 
            from head, (select countersign_now() + make_interval(secs => $2::double precision / 1000) as until) t
            where d.id = head.id and d.status in ('queued', 'unknown') and d.due_at <= countersign_now()
            returning d.id, d.lane, d.session_id, d.decision_id, d.conversation, d.message, d.edits, d.attempt, d.fence,
+             (extract(epoch from countersign_now() - d.created_at) * 1000)::double precision as age_ms,
              head.status as was, (select o.ref from deliveries o where o.id = d.edits) as edit_ref`,
     values: [lane, leaseMs],
   });
@@ -75,6 +77,7 @@ export async function claimNextDelivery(db: Db, lane: string, leaseMs: number): 
         edits: row.edits,
         was: row.was,
         attempt: row.attempt,
+        ageMs: row.age_ms,
         fence: Number(row.fence),
         editRef: row.edit_ref,
       }
@@ -130,7 +133,7 @@ export async function markUnknown(db: Db, held: Held, code: string, delayMs: num
 /** sending | unknown → dead; operators see it. */
 export async function markDead(db: Db, held: Held, code: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update deliveries set status = 'dead', lease_until = null, error_code = $3
+    `update deliveries set status = 'dead', lease_until = null, error_code = $3, due_at = countersign_now()
      where id = $1 and fence = $2 and status in ('sending', 'unknown')`,
     [held.id, held.fence, code],
   );
@@ -146,13 +149,38 @@ export async function loseDeliveries(db: Db): Promise<string[]> {
   return rows.map((r) => r.lane);
 }
 
-/** Lanes with something due since `olderThanMs`: their wake was lost, or its delay is over. */
+/** dead → queued for the cards of pending decisions that were given up `afterMs` ago (A11). Returns their lanes. */
+export async function offerCardsAgain(db: Db, afterMs: number): Promise<string[]> {
+  const { rows } = await db.query<{ lane: string }>(
+    `update deliveries d set status = 'queued', due_at = countersign_now()
+     from decisions x
+     where x.delivery_id = d.id and x.status = 'pending' and d.status = 'dead'
+       and d.due_at <= countersign_now() - make_interval(secs => $1::double precision / 1000)
+     returning d.lane`,
+    [afterMs],
+  );
+  return rows.map((r) => r.lane);
+}
+
+/** How a delivery stands, and the last reason it was not sent. Null: there is no such delivery. */
+export async function findDeliveryState(
+  db: Db,
+  id: string,
+): Promise<{ status: DeliveryStatus; code: string | null } | null> {
+  const { rows } = await db.query<{ status: DeliveryStatus; code: string | null }>(
+    "select status, error_code as code from deliveries where id = $1::uuid",
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Lanes with something due since `olderThanMs`, longest first: their wake was lost, or its delay is over. */
 export async function listSleepingLanes(db: Db, olderThanMs: number, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ lane: string }>(
-    `select distinct lane from deliveries
+    `select lane from deliveries
      where status in ('queued', 'unknown')
        and due_at < countersign_now() - make_interval(secs => $1::double precision / 1000)
-     limit $2`,
+     group by lane order by min(due_at) limit $2`,
     [olderThanMs, limit],
   );
   return rows.map((r) => r.lane);

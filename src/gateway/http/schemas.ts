@@ -181,5 +181,9 @@ const detail = {
       evidence: Type.Unknown({ description: "A report that came after the attempt was given up." }),
     }),
   ),
+  card: Type.Object(
+    { status: oneOf(["waiting", "delivered", "undelivered"]), code: nullable(Type.String()) },
+    { description: "Whether people have seen it; an undelivered card is offered again every hour while it asks." },
+  ),
 };
 export const Decision = Type.Object(detail, { description: "The decision, with every attempt to carry it out." });

@@ -109,15 +109,19 @@ describe("a post", () => {
 describe("an answer that is no", () => {
   const refused = (error: string) => json({ ok: false, error });
 
-  it("G5 a 429 is a retry after what Slack says, for this method and channel", async () => {
+  it("G5 a 429 is a retry after what Slack says, and nobody asks again before, in this method and channel", async () => {
+    const one = sender();
     slack.answers(json({ ok: false, error: "ratelimited" }, 429, { "retry-after": "7" }));
-    expect(await sender().send(outgoing())).toEqual({
-      outcome: "retry",
-      code: "ratelimited",
-      afterMs: 7_000,
-      scope: "chat.postMessage:C1",
-    });
+    expect(await one.send(outgoing())).toEqual({ outcome: "retry", code: "ratelimited", afterMs: 7_000 });
+    const again = await one.send(outgoing({ conversation: at("C1:1700000000.000200") }));
+    expect(again).toMatchObject({ outcome: "retry", code: "ratelimited" });
+    expect(again).toHaveProperty(
+      "afterMs",
+      expect.toSatisfy((ms: number) => ms > 0 && ms <= 7_000),
+    );
     expect(slack.asked).toHaveLength(1);
+    slack.answers(ok);
+    expect((await one.send(outgoing({ message: notice }))).outcome).toBe("sent");
   });
 
   it("G5 a 429 pauses no other channel", async () => {

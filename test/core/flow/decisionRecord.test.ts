@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digest } from "../../../src/core/digest.ts";
+import type { Json } from "../../../src/core/domain/json.ts";
 import type { Card } from "../../../src/core/domain/message.ts";
 import { exportRecord } from "../../../src/core/flow/exportRecord.ts";
 import { signRecord } from "../../../src/core/flow/signRecord.ts";
@@ -29,7 +30,7 @@ describe("the decision record", () => {
   beforeEach(() => t.reset());
   afterAll(() => t.close());
 
-  async function proposed(input: object = {}) {
+  async function proposed(input: Json = {}) {
     const thread = newThread();
     t.model.script({ calls: [{ tool: "attach", input }] });
     await t.receive(post(thread, "go"));

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { MAX_DELIVERY_ATTEMPTS } from "../../../src/core/domain/delivery.ts";
+import { MAX_LOOK_UPS, OFFER_AGAIN_MS } from "../../../src/core/domain/delivery.ts";
 import { DEFAULT_WORKER_LIMITS } from "../../../src/core/flow/core.ts";
 import { decideByApi } from "../../../src/core/flow/decide.ts";
 import { deliver } from "../../../src/core/flow/deliver.ts";
 import { runTurns } from "../../../src/core/flow/runTurn.ts";
 import { sweep } from "../../../src/core/flow/sweep.ts";
+import { getDecision } from "../../../src/core/flow/views.ts";
 import { BEN, clickCard, createTestCore, newThread, post, race, type TestCore, waitUntil } from "../../helpers/core.ts";
 
 const PAST_THE_LEASE = DEFAULT_WORKER_LIMITS.leaseMs + 1;
@@ -86,7 +87,7 @@ describe("a delivery", () => {
     const lane = await queued("one");
     t.chat.answerNext(() => ({ outcome: "unknown", code: "timeout" }));
     await deliver(t.core, lane);
-    for (let i = 2; i <= MAX_DELIVERY_ATTEMPTS; i++) {
+    for (let i = 2; i <= MAX_LOOK_UPS; i++) {
       expect((await rows())[0]?.status).toBe("unknown");
       t.chat.findNext({ found: "unknown" });
       await t.passTime(400_000);
@@ -166,15 +167,36 @@ describe("a delivery", () => {
     expect(shown()).toEqual(["one"]);
   });
 
-  it("is given up after enough refusals in a row", async () => {
-    const lane = await queued("one");
-    for (let i = 0; i < MAX_DELIVERY_ATTEMPTS; i++) t.chat.answerNext(() => ({ outcome: "retry", code: "busy" }));
+  const DAY_MS = 24 * 3_600_000;
+
+  it("is refused for now for a day before it is given up: a missing scope can be mended meanwhile", async () => {
+    const lane = await queued("one", "two");
+    t.chat.answerNext(() => ({ outcome: "retry", code: "missing_scope" }));
     await deliver(t.core, lane);
-    for (let i = 1; i < MAX_DELIVERY_ATTEMPTS; i++) {
-      await t.passTime(400_000);
-      await t.drain();
-    }
-    expect(await rows()).toMatchObject([{ status: "dead", error_code: "busy", attempt: MAX_DELIVERY_ATTEMPTS }]);
+    t.chat.answerNext(() => ({ outcome: "retry", code: "missing_scope" }));
+    await t.passTime(DAY_MS - 1_000);
+    await t.drain();
+    expect((await rows())[0]).toMatchObject({ status: "queued", error_code: "missing_scope" });
+    t.chat.answerNext(() => ({ outcome: "retry", code: "missing_scope" }));
+    await t.passTime(400_000);
+    await t.drain();
+    expect(await rows()).toMatchObject([{ status: "dead", error_code: "missing_scope" }, { status: "sent" }]);
+    expect(shown()).toEqual(["two"]);
+  });
+
+  it("G5 waits as long as the platform asks, but never for days", async () => {
+    const lane = await queued("one");
+    t.chat.answerNext(() => ({ outcome: "retry", code: "ratelimited", afterMs: 30_000 }));
+    await deliver(t.core, lane);
+    await t.passTime(29_000);
+    await deliver(t.core, lane);
+    expect(t.chat.sends).toHaveLength(1);
+    t.chat.answerNext(() => ({ outcome: "retry", code: "ratelimited", afterMs: 30 * DAY_MS }));
+    await t.passTime(1_000);
+    await t.drain();
+    await t.passTime(15 * 60_000);
+    await t.drain();
+    expect(shown()).toEqual(["one"]);
   });
 
   describe("of a card", () => {
@@ -225,6 +247,10 @@ describe("a delivery", () => {
         "select id, status from decisions",
       );
       expect(decisions).toMatchObject([{ status: "pending" }]);
+      expect((await getDecision(t.core, decisions[0]?.id ?? "")).card).toEqual({
+        status: "undelivered",
+        code: "channel_not_found",
+      });
       const by = { provider: "api", workspaceId: "api", userId: "ops" } as const;
       await t.wakes.ring(
         (await decideByApi(t.core, { decisionId: decisions[0]?.id ?? "", verb: "approve", by })).wakes,
@@ -235,6 +261,54 @@ describe("a delivery", () => {
         "channel_not_found",
         "nothing_to_edit",
         "nothing_to_edit",
+      ]);
+    });
+
+    it("A11 28 that could not be delivered is offered again every hour, for as long as it asks", async () => {
+      const thread = await proposed();
+      t.chat.answerNext(() => ({ outcome: "dead", code: "channel_not_found" }));
+      await t.drain();
+      await t.passTime(OFFER_AGAIN_MS - 1_000);
+      await sweep(t.core);
+      await t.drain();
+      expect((await rows())[0]).toMatchObject({ status: "dead", error_code: "channel_not_found" });
+      await t.passTime(1_000);
+      await sweep(t.core);
+      await t.drain();
+      expect((await rows())[0]).toMatchObject({ status: "sent", error_code: null });
+      await t.receive(clickCard(thread, t.lastCard(), "approve"));
+      await t.drain();
+      expect(t.lastCard().status).toBe("applied");
+    });
+
+    it("A11 decided meanwhile over the API is not offered again", async () => {
+      await proposed();
+      t.chat.answerNext(() => ({ outcome: "dead", code: "channel_not_found" }));
+      await t.drain();
+      const by = { provider: "api", workspaceId: "api", userId: "ops" } as const;
+      const { rows: decisions } = await t.core.pool.query<{ id: string }>("select id from decisions");
+      await decideByApi(t.core, { decisionId: decisions[0]?.id ?? "", verb: "reject", by });
+      await t.passTime(OFFER_AGAIN_MS);
+      await sweep(t.core);
+      expect((await rows())[0]).toMatchObject({ status: "dead" });
+    });
+
+    it("G5 goes behind answers where both wait for a limit to end", async () => {
+      const answer = await queued("one");
+      await proposed();
+      await runTurns(
+        t.core,
+        (await t.core.pool.query<{ id: string }>("select id from sessions order by id desc")).rows[0]?.id ?? "",
+      );
+      const lanes = await t.core.pool.query<{ lane: string }>("select lane from deliveries order by position");
+      t.wakes.lose();
+      for (const { lane } of lanes.rows) {
+        t.chat.answerNext(() => ({ outcome: "retry", code: "ratelimited", afterMs: 1_000 }));
+        await deliver(t.core, lane);
+      }
+      expect(t.wakes.delayed.map(({ id, priority }) => [id === answer ? "answer" : "card", priority])).toEqual([
+        ["answer", 0],
+        ["card", 1],
       ]);
     });
 

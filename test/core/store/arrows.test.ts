@@ -152,6 +152,13 @@ describe("store functions of deliveries", () => {
         run: async (db, id) => (await deliveries.loseDeliveries(db)).includes(id),
       },
       { name: "markDead", inputs: ["dropped"], run: (db, id) => deliveries.markDead(db, held(id), "no") },
+      {
+        name: "offerCardsAgain",
+        inputs: ["offerAgain"],
+        prepare: async (db, id) =>
+          db.query("update decisions set delivery_id = $1 where id = $2", [id, await insertDecisionRow(db, "pending")]),
+        run: async (db, id) => (await deliveries.offerCardsAgain(db, 0)).includes(id),
+      },
     ],
   });
 });

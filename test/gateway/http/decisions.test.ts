@@ -46,6 +46,7 @@ describe("GET /decisions", () => {
       result: null,
       createdAt: expect.any(String),
       attempts: [],
+      card: { status: "waiting", code: null },
     });
     expect(JSON.stringify(body.input)).toBe(JSON.stringify(input));
   });
