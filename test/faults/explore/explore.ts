@@ -64,8 +64,8 @@ export function explore<State>(world: World<State>): Explored {
       if (!holds(state)) return explored({ rule, story: story(at) });
     }
     for (const step of world.steps(state)) {
-      if (step.to === undefined) throw new Error(step.name);
       transitions++;
+      if (step.to === state) continue;
       const to = visit(step.to, at, step.name);
       if (step.by === "machine") behind[to]?.push(at);
     }
@@ -80,5 +80,7 @@ export function explore<State>(world: World<State>): Explored {
 /** For the console: what was walked through, and what broke where something did. */
 export function tell(name: string, { states, transitions, broken }: Explored): string {
   const size = `${name}: ${states} states, ${transitions} transitions`;
-  return broken ? [`${size}, breaks ${broken.rule}`, ...broken.story.map((s, i) => `  ${i + 1}. ${s}`)].join("\n") : size;
+  return broken
+    ? [`${size}, breaks ${broken.rule}`, ...broken.story.map((s, i) => `  ${i + 1}. ${s}`)].join("\n")
+    : size;
 }

@@ -7,6 +7,7 @@ import {
   judgeApply,
   type Traffic,
 } from "../../../../src/core/domain/decision.ts";
+import type { Person } from "../../../../src/core/domain/message.ts";
 import { ANA, BEN, newThread, STRANGER } from "../../../helpers/core/inbound.ts";
 import type { Step, World } from "../explore.ts";
 import { isWaiting, type Outcome, type Row, STATEMENTS, type Statements } from "./statements.ts";
@@ -20,7 +21,7 @@ import { isWaiting, type Outcome, type Row, STATEMENTS, type Statements } from "
 type Click = "ana approves" | "ben rejects" | "ana runs it again" | "ben runs it again";
 type Verb = "approve" | "reject" | "authoriseAgain";
 
-const CLICKS: Readonly<Record<Click, { readonly by: typeof ANA; readonly verb: Verb }>> = {
+const CLICKS: Readonly<Record<Click, { readonly by: Person; readonly verb: Verb }>> = {
   "ana approves": { by: ANA, verb: "approve" },
   "ben rejects": { by: BEN, verb: "reject" },
   "ana runs it again": { by: ANA, verb: "authoriseAgain" },
@@ -34,20 +35,20 @@ type Worker =
   | { readonly next: "send" | "hear"; readonly attempt: number; readonly doubt: boolean }
   | { readonly next: "finish"; readonly attempt: number; readonly outcome: Outcome };
 
-/** One call of the target: on its way, committed, refused with a 4xx, or never there. */
-type Call = "none" | "travelling" | "committed" | "refused" | "gone";
+/** One call of the target: not made, on its way, committed, refused with a 4xx, never there; nobody waits for it. */
+type Call = "none" | "travelling" | "committed" | "refused" | "gone" | "over";
 
 export interface State {
   readonly row: Row;
-  /** The clicks the inbox knows: whether each of them changed the row. */
-  readonly clicks: Readonly<Partial<Record<Click, "won" | "lost">>>;
+  /** The clicks that changed the row. One that changed nothing may as well come later: it is not kept. */
+  readonly clicks: readonly Click[];
   readonly rung: boolean;
-  /** Whoever is where the other was is the other: kept in order. */
   readonly workers: readonly [Worker, Worker];
   /** By attempt. */
   readonly calls: readonly Call[];
   readonly effects: number;
   readonly crashes: number;
+  readonly matches: boolean;
   /** What an observer remembers. */
   readonly decided: number;
   readonly doubted: boolean;
@@ -57,8 +58,8 @@ export interface State {
 export interface Conditions {
   /** The target knows a key it has seen, and does nothing twice. */
   readonly honoursKey: boolean;
-  /** What would run is what was approved. */
-  readonly matches: boolean;
+  /** What would run may become something else than what was approved. */
+  readonly mayChange: boolean;
   readonly verifies: boolean;
   readonly crashes: number;
 }
@@ -68,10 +69,16 @@ export interface Machine extends Statements {
   readonly judge: typeof judgeApply;
   readonly inbox: boolean;
   readonly sweeps: boolean;
-  readonly mayDecide: typeof mayDecide;
+  readonly mayDecide: (who: Person) => boolean;
 }
 
-export const MACHINE: Machine = { ...STATEMENTS, judge: judgeApply, inbox: true, sweeps: true, mayDecide };
+export const MACHINE: Machine = {
+  ...STATEMENTS,
+  judge: judgeApply,
+  inbox: true,
+  sweeps: true,
+  mayDecide: (who) => Boolean(mayDecide(RULE, who, THREAD)),
+};
 
 const IDLE: Worker = { next: "take a wake" };
 const OUTCOME: Readonly<Record<ApplyOutcome, Outcome>> = {
@@ -97,28 +104,23 @@ export function createDecisionWorld(conditions: Conditions, machine: Machine = M
   return {
     start: {
       row: { status: "pending", attempt: 0, again: false, expires: null, lease: null },
-      clicks: {},
+      clicks: [],
       rung: false,
       workers: [IDLE, IDLE],
       calls: [],
       effects: 0,
       crashes: 0,
+      matches: true,
       decided: 0,
       doubted: false,
       calledTwice: false,
     },
-    steps: (state) =>
-      state.row.attempt > MOST_STARTS
-        ? []
-        : [
-            ...clicks(state, machine),
-            ...time(state),
-            ...sweeper(state, machine),
-            ...target(state, conditions),
-            ...verify(state, conditions, machine),
-            ...state.workers.flatMap((worker, at) => work(state, worker, at, conditions, machine)),
-          ],
-    holds: HOLDS,
+    *steps(state) {
+      if (state.row.attempt > MOST_STARTS) return;
+      for (const { name, by, to } of everything(state, conditions, machine))
+        yield { name, by, to: to === state ? to : tidy(to) };
+    },
+    holds: conditions.honoursKey ? { ...HOLDS, ...HAPPENS_ONCE } : HOLDS,
     settled: ({ row, workers, calls }) =>
       (isFinal(row.status) || (row.status === "unconfirmed" && !row.again)) &&
       workers.every((w) => w.next === "take a wake") &&
@@ -126,8 +128,36 @@ export function createDecisionWorld(conditions: Conditions, machine: Machine = M
   };
 }
 
-const won = ({ clicks }: State, verb: Verb): number =>
-  Object.entries(clicks).filter(([click, how]) => how === "won" && CLICKS[click as Click].verb === verb).length;
+function* everything(state: State, conditions: Conditions, machine: Machine): Iterable<Step<State>> {
+  if (conditions.mayChange && state.matches) {
+    yield { name: "what would run is replaced", by: "fault", to: { ...state, matches: false } };
+  }
+  yield* clicks(state, machine);
+  yield* time(state);
+  yield* sweeper(state, machine);
+  yield* target(state, conditions);
+  yield* verify(state, conditions, machine);
+  for (const [at, worker] of state.workers.entries()) yield* work(state, worker, at, conditions, machine);
+}
+
+/**
+ * What nothing looks at any more is forgotten, and two workers that could change places are in one order: it is the
+ * same world, and only a fraction of the states.
+ */
+function tidy(state: State): State {
+  const { row, workers, calls } = state;
+  const listened = new Set(workers.map((w) => (w.next === "send" || w.next === "hear" ? w.attempt : 0)));
+  return {
+    ...state,
+    row: row.status === "pending" ? row : { ...row, expires: null },
+    workers: rank(workers[0]) <= rank(workers[1]) ? workers : [workers[1], workers[0]],
+    calls: calls.map((call, i) => (call === "travelling" || listened.has(i + 1) ? call : "over")),
+  };
+}
+
+const rank = (worker: Worker): string => Object.values(worker).join();
+
+const won = ({ clicks }: State, verb: Verb): number => clicks.filter((click) => CLICKS[click].verb === verb).length;
 
 const HOLDS: World<State>["holds"] = {
   "I1 it is decided once": ({ decided }) => decided <= 1,
@@ -146,21 +176,23 @@ const HOLDS: World<State>["holds"] = {
     DECISION_STATUSES.includes(row.status) && (row.status === "applying") === (row.lease !== null),
 };
 
+/** The promise's last sentence: true of a target that honours the key, and only of such a one. */
+export const HAPPENS_ONCE: World<State>["holds"] = { "I2 the effect happens once": ({ effects }) => effects <= 1 };
+
 // ----------------------------------------------------------------------------------------------------------- people
 
 function* clicks(state: State, machine: Machine): Iterable<Step<State>> {
   for (const [name, { by, verb }] of Object.entries(CLICKS) as [Click, (typeof CLICKS)[Click]][]) {
-    const before = state.clicks[name];
-    const again = before === undefined ? "" : ", delivered again";
-    if (before !== undefined && machine.inbox) yield { name: `${name}${again}`, by: "person", to: state };
-    else yield { name: `${name}${again}`, by: "person", to: click(state, name, by, verb, machine) };
+    const before = state.clicks.includes(name);
+    const to = before && machine.inbox ? state : click(state, name, by, verb, machine);
+    yield { name: before ? `${name}, delivered again` : name, by: "person", to };
   }
   yield { name: "a stranger approves", by: "person", to: click(state, null, STRANGER, "approve", machine) };
 }
 
 /** One click is one transaction; whoever loses a pending one whose time is over expires it. */
-function click(state: State, name: Click | null, by: typeof ANA, verb: Verb, machine: Machine): State {
-  if (!machine.mayDecide(RULE, by, THREAD)) return state;
+function click(state: State, name: Click | null, by: Person, verb: Verb, machine: Machine): State {
+  if (!machine.mayDecide(by)) return state;
   const row = machine[verb](state.row);
   const late = row ? null : machine.expire(state.row);
   return {
@@ -168,7 +200,7 @@ function click(state: State, name: Click | null, by: typeof ANA, verb: Verb, mac
     row: row ?? late ?? state.row,
     rung: state.rung || (row !== null && verb !== "reject"),
     decided: state.decided + ((row && verb !== "authoriseAgain") || late ? 1 : 0),
-    ...(name && { clicks: { ...state.clicks, [name]: row || state.clicks[name] === "won" ? "won" : "lost" } }),
+    clicks: row && name ? [...new Set([...state.clicks, name])].sort() : state.clicks,
   };
 }
 
@@ -182,7 +214,8 @@ function* time(state: State): Iterable<Step<State>> {
     to: { ...state, row: { ...row, ...change } },
   });
   if (row.status === "pending" && row.expires === null) yield pass("the card is delivered", { expires: "ahead" });
-  if (row.expires === "ahead" && row.status === "pending") yield pass("the time to decide runs out", { expires: "past" });
+  if (row.expires === "ahead" && row.status === "pending")
+    yield pass("the time to decide runs out", { expires: "past" });
   if (row.lease === "ahead") yield pass("the lease runs out", { lease: "past" });
 }
 
@@ -207,7 +240,11 @@ function* sweeper(state: State, machine: Machine): Iterable<Step<State>> {
 function* target(state: State, { honoursKey }: Conditions): Iterable<Step<State>> {
   for (const [at, call] of state.calls.entries()) {
     if (call !== "travelling") continue;
-    const ends = (as: Call, effects = state.effects): State => ({ ...state, effects, calls: replaced(state.calls, at, as) });
+    const ends = (as: Call, effects = state.effects): State => ({
+      ...state,
+      effects,
+      calls: replaced(state.calls, at, as),
+    });
     const n = `call ${at + 1}`;
     yield {
       name: `the target commits ${n}`,
@@ -215,7 +252,8 @@ function* target(state: State, { honoursKey }: Conditions): Iterable<Step<State>
       to: ends("committed", honoursKey ? 1 : state.effects + 1),
     };
     // A key that is honoured is answered as at first, however often it comes.
-    if (!honoursKey || state.effects === 0) yield { name: `the target refuses ${n}`, by: "machine", to: ends("refused") };
+    if (!honoursKey || state.effects === 0)
+      yield { name: `the target refuses ${n}`, by: "machine", to: ends("refused") };
     yield { name: `${n} never arrives`, by: "fault", to: ends("gone") };
   }
 }
@@ -235,7 +273,11 @@ function* work(
   conditions: Conditions,
   machine: Machine,
 ): Iterable<Step<State>> {
-  const become = (next: Worker, change: Partial<State> = {}): State => inOrder({ ...state, ...change }, at, next);
+  const become = (next: Worker, change: Partial<State> = {}): State => ({
+    ...state,
+    ...change,
+    workers: set(state.workers, at, next),
+  });
   if (worker.next !== "take a wake" && state.crashes < conditions.crashes) {
     const where = worker.next === "start" ? "before its start" : `${BEFORE[worker.next]} of attempt ${worker.attempt}`;
     yield { name: `a worker crashes ${where}`, by: "fault", to: become(IDLE, { crashes: state.crashes + 1 }) };
@@ -247,7 +289,7 @@ function* work(
       yield { name: "a worker takes the wake, which comes again", by: "fault", to: become({ next: "start" }) };
       return;
     case "start":
-      yield start(state, become, conditions, machine);
+      yield start(state, become, machine);
       return;
     default:
       yield* attempt(state, worker, become, machine);
@@ -258,8 +300,8 @@ const BEFORE = { send: "before the call", hear: "before the answer", finish: "be
 
 type Become = (next: Worker, change?: Partial<State>) => State;
 
-function start(state: State, become: Become, { matches }: Conditions, machine: Machine): Step<State> {
-  if (!matches) {
+function start(state: State, become: Become, machine: Machine): Step<State> {
+  if (!state.matches) {
     const row = machine.refuseStart(state.row) ?? machine.refuseAgain(state.row) ?? state.row;
     return { name: "a worker refuses what does not match", by: "machine", to: become(IDLE, { row }) };
   }
@@ -281,7 +323,8 @@ function* attempt(
 ): Iterable<Step<State>> {
   const { attempt } = worker;
   const renewed = state.row.lease === "past" ? machine.renew(state.row, attempt) : null;
-  if (renewed) yield { name: `attempt ${attempt} renews its lease`, by: "machine", to: become(worker, { row: renewed }) };
+  if (renewed)
+    yield { name: `attempt ${attempt} renews its lease`, by: "machine", to: become(worker, { row: renewed }) };
   if (worker.next === "finish") {
     const row =
       machine.finish(state.row, attempt, worker.outcome) ?? machine.reportLate(state.row, attempt, worker.outcome);
@@ -331,15 +374,13 @@ const ANSWERS: Readonly<Record<Call, readonly Answer[]>> = {
   ],
   refused: [{ says: "hears 409", report: threw(409) }, TIMES_OUT],
   gone: [TIMES_OUT, IS_CUT_OFF],
+  over: [],
 };
 
 // --------------------------------------------------------------------------------------------------------- the rest
 
-const replaced = <T>(list: readonly T[], at: number, by: T): readonly T[] => list.map((item, i) => (i === at ? by : item));
+const replaced = <T>(list: readonly T[], at: number, by: T): readonly T[] =>
+  list.map((item, i) => (i === at ? by : item));
 
-/** Two workers that do the same are the same: half of the states, and nothing that could happen is missed. */
-function inOrder(state: State, at: number, worker: Worker): State {
-  const other = state.workers[1 - at] ?? IDLE;
-  const workers: State["workers"] = JSON.stringify(worker) < JSON.stringify(other) ? [worker, other] : [other, worker];
-  return { ...state, workers };
-}
+const set = (workers: State["workers"], at: number, worker: Worker): State["workers"] =>
+  at === 0 ? [worker, workers[1]] : [workers[0], worker];
