@@ -45,7 +45,9 @@ export interface JobQueue {
   counts(): Promise<Record<WakeKind, { waiting: number; active: number; delayed: number }>>;
   /** Round trip to the backend, for readiness. Rejects when it cannot be reached. */
   ping(): Promise<void>;
-  /** Stops taking wakes, waits for the handlers that run, then closes. Safe to call twice. */
+  /** Takes no more wakes, at once; resolves when the handlers that run have ended. What is rung still goes out. */
+  stop(): Promise<void>;
+  /** Stops, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
 

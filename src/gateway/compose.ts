@@ -12,10 +12,13 @@ import { deploy } from "../core/flow/deploy.ts";
 import type { JobQueue, Log } from "../core/ports.ts";
 import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
 import { createJobQueue } from "../queue/jobQueue.ts";
+import { createOwnQueue } from "../queue/ownQueue.ts";
 import { type Closing, createClosing } from "./closing.ts";
+import { createDependency, watch } from "./dependency.ts";
 import { createEmbeddedPostgres } from "./embeddedPostgres.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApiApp } from "./http/app.ts";
+import { createReadiness } from "./http/readiness.ts";
 import { ids } from "./ids.ts";
 import type { Keys } from "./keys.ts";
 import { listen } from "./listen.ts";
@@ -42,7 +45,7 @@ export interface Gateway {
   readonly simulator: SlackSimulator | null;
   /** One line each: what runs where. */
   readonly parts: readonly string[];
-  /** Stops taking, lets what runs finish or hands it back, closes. Safe to call twice. */
+  /** Stops taking, lets what runs finish or hands it back, closes; see `createClosing`. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -59,19 +62,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const core: Core = { pool, ids, log };
     const served = await chooseDeployment(options, core, closing, parts);
     const queue = await openQueue(config, databaseUrl, log, closing, parts);
-    const ring = createRing(queue, log);
+    const database = createDependency({ name: "database", required: true, check: () => pool.query("select 1") }, log);
+    const doorbell = createDependency({ name: "queue", required: false, check: () => queue.ping() }, log);
+    const own = config.role === "gateway" ? null : createOwnQueue(log);
+    const ring = createRing({ queue, state: doorbell, own, log });
     const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
     if (config.linear) parts.push("linear     not supported yet: the LINEAR_ variables are checked and have no effect");
-    const worker =
-      config.role === "gateway"
-        ? null
-        : await openWorker(options, { core, queue, ring, slack, served }, closing, parts);
+    const worker = own && (await openWorker(options, { core, queue, own, ring, slack, served }, closing, parts));
 
-    const checks = [
-      { name: "database", required: true, check: () => pool.query("select 1") },
-      { name: "queue", required: false, check: () => queue.ping() },
-    ] as const;
-    const admin = createAdminApp({ core, queue, checks, log });
+    const sweeper = worker && createDependency({ name: "sweeper", required: false, check: worker.sweeper.check }, log);
+    const dependencies = [database, doorbell, ...(sweeper ? [sweeper] : [])];
+    const watching = watch(dependencies, WATCH_MS);
+    closing.push("dependencies", async () => watching.stop());
+    const readiness = createReadiness(dependencies);
+    closing.drain("readiness", async () => readiness.drain());
+    const admin = createAdminApp({ core, queue, readiness, sweepAgeMs: worker?.sweeper.ageMs ?? null, log });
     const adminUrl = await listen(admin, config.adminHost, config.adminPort, "--admin-port");
     closing.push("admin port", () => admin.close());
     if (config.role === "worker") return { url: null, adminUrl, simulator, parts, close: closing.close };
@@ -80,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const nudge = worker ? () => void worker.leases.beat() : undefined;
     const api = await createApiApp({ core, ring, apiKey: options.keys.apiKey, log, plugins, ...(nudge && { nudge }) });
     const url = await listen(api, config.host, config.port, "--port");
-    closing.push("public port", () => api.close());
+    closing.drain("public port", () => api.close());
     simulator?.setEventsUrl(`${url}/slack/events`);
     return { url, adminUrl, simulator, parts, close: closing.close };
   } catch (error) {
@@ -88,6 +93,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   }
 }
+
+/** As often as a sweep: a queue that is back is used again by then. */
+const WATCH_MS = 2_000;
 
 type Ring = ReturnType<typeof createRing>;
 

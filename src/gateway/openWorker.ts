@@ -7,7 +7,7 @@ import type { Deployment, Manifest } from "../core/domain/manifest.ts";
 import { createConnections } from "../core/egress/connections.ts";
 import { type Core, DEFAULT_WORKER_LIMITS, type WorkerCore } from "../core/flow/core.ts";
 import { loadDeployment } from "../core/flow/deploy.ts";
-import { createLeases } from "../core/flow/leases.ts";
+import { createLeases, type Leases } from "../core/flow/leases.ts";
 import { createModel } from "../core/model/model.ts";
 import type { JobQueue, Log } from "../core/ports.ts";
 import { createHeadKey } from "../core/record/headKey.ts";
@@ -17,6 +17,7 @@ import type { Closing } from "./closing.ts";
 import type { Keys } from "./keys.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Served } from "./served.ts";
+import { type Sweeper, startSweeper } from "./sweeper.ts";
 import { startWorkers } from "./workers.ts";
 
 /** A turn that has not come to its next step by then is stopped there and handed back. */
@@ -33,18 +34,25 @@ export interface WorkerOptions {
 export interface WorkerDeps {
   readonly core: Core;
   readonly queue: JobQueue;
+  /** For what the queue does not take. */
+  readonly own: Pick<JobQueue, "consume" | "stop">;
   readonly ring: WorkerCore["ring"];
   readonly slack: ChatAdapter;
   readonly served: Served;
 }
 
+export interface Worker {
+  readonly leases: Leases;
+  readonly sweeper: Sweeper;
+}
+
 /** What runs the agents: their processes, the way out for their requests, the model, and the taking of wakes. */
 export async function openWorker(
   options: WorkerOptions,
-  { core, queue, ring, slack, served }: WorkerDeps,
+  { core, queue, own, ring, slack, served }: WorkerDeps,
   closing: Closing,
   parts: string[],
-): Promise<WorkerCore> {
+): Promise<Worker> {
   const { config, log, keys } = options;
   const kept = async (id: string) => {
     const deployment = await loadDeployment(core, id);
@@ -113,8 +121,7 @@ export async function openWorker(
   );
   const { leaseMs } = DEFAULT_WORKER_LIMITS;
   const leases = createLeases({ pool: core.pool, log }, { leaseMs, beatMs: 2_000 });
-  // Together: no new wake is taken while turns come to their next step, and no agent process ends under an apply.
-  closing.push("running work", () => Promise.all([leases.close(FINISH_WITHIN_MS), queue.close()]));
+  closing.drain("work", () => leases.close(FINISH_WITHIN_MS, Promise.all([queue.stop(), own.stop()])));
   const worker: WorkerCore = {
     ...core,
     leases,
@@ -127,9 +134,10 @@ export async function openWorker(
     random: Math.random,
     limits: DEFAULT_WORKER_LIMITS,
   };
-  const workers = await startWorkers(worker, queue);
-  closing.push("sweeper", () => workers.close());
-  return worker;
+  await startWorkers(worker, [queue, own]);
+  const sweeper = startSweeper(worker);
+  closing.drain("sweeper", () => sweeper.stop());
+  return { leases, sweeper };
 }
 
 /** Runtime variables are the names the project declares, never the gateway's own; secrets are not among them. */

@@ -1,11 +1,30 @@
 import type { JobQueue, Log, Wake } from "../core/ports.ts";
+import type { Dependency } from "./dependency.ts";
 
-/** Rings after a commit. A wake that is not heard is no loss: the sweeper finds its row. */
+export interface RingDeps {
+  readonly queue: Pick<JobQueue, "wake">;
+  /** The queue as this process last saw it; while it is away nobody waits for it to say so again. */
+  readonly state: Pick<Dependency, "isUp" | "failed">;
+  /** Where a worker handles what the queue did not take. Null in a gateway: its wakes are left to the sweepers. */
+  readonly own: Pick<JobQueue, "wake"> | null;
+  readonly log: Log;
+}
+
+/**
+ * Rings after a commit; never rejects. A wake that nobody hears is no loss: the sweeper finds its row, and handlers
+ * claim rows, so that one heard twice does nothing.
+ */
 export const createRing =
-  (queue: JobQueue, log: Log) =>
+  ({ queue, state, own, log }: RingDeps) =>
   async (wakes: readonly Wake[]): Promise<void> => {
     if (wakes.length === 0) return;
-    await queue
-      .wake(wakes)
-      .catch((error) => log.warn({ err: error, wakes: wakes.length }, "the queue did not take a wake"));
+    if (state.isUp()) {
+      try {
+        return await queue.wake(wakes);
+      } catch (error) {
+        state.failed(error);
+      }
+    }
+    log.debug({ wakes: wakes.length, own: own !== null }, "wakes go without the queue");
+    await own?.wake(wakes);
   };

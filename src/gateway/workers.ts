@@ -1,47 +1,41 @@
+import { isOutage } from "../core/db/outage.ts";
 import { applyDecision } from "../core/flow/applyDecision.ts";
 import type { WorkerCore } from "../core/flow/core.ts";
 import { deliver } from "../core/flow/deliver.ts";
 import { runTurns } from "../core/flow/runTurn.ts";
-import { sweep } from "../core/flow/sweep.ts";
 import { verifyDecision } from "../core/flow/verifyDecision.ts";
-import type { JobQueue } from "../core/ports.ts";
+import { type JobQueue, WAKE_KINDS, type WakeKind } from "../core/ports.ts";
 
-/**
- * Turns wait for models most of their time, deliveries for a platform; what bounds them is the children and
- * connections they hold.
- */
-const CONCURRENCY = { turn: 16, apply: 8, verify: 4, deliver: 16 } as const;
-
-/** How soon a lost wake or a dead worker's claim is found; each sweep is a handful of indexed look-ups. */
-const SWEEP_MS = 2_000;
-
-export interface Workers {
-  /** Stops the sweeper, waits for the one that runs. Taking wakes is stopped by closing the queue. */
-  close(): Promise<void>;
+interface Taking {
+  /**
+   * Turns wait for models most of their time, deliveries for a platform; what bounds them is the children and
+   * connections they hold.
+   */
+  readonly concurrency: number;
+  readonly handle: (core: WorkerCore, id: string) => Promise<void>;
 }
 
-/** Takes wakes of every kind, and sweeps. */
-export async function startWorkers(core: WorkerCore, queue: JobQueue): Promise<Workers> {
-  await queue.consume("turn", CONCURRENCY.turn, (id) => runTurns(core, id));
-  await queue.consume("apply", CONCURRENCY.apply, (id) => applyDecision(core, id));
-  await queue.consume("verify", CONCURRENCY.verify, (id) => verifyDecision(core, id));
-  await queue.consume("deliver", CONCURRENCY.deliver, (id) => deliver(core, id));
+const TAKING: Readonly<Record<WakeKind, Taking>> = {
+  turn: { concurrency: 16, handle: runTurns },
+  apply: { concurrency: 8, handle: applyDecision },
+  verify: { concurrency: 4, handle: verifyDecision },
+  deliver: { concurrency: 16, handle: deliver },
+};
 
-  let sweeping: Promise<unknown> = Promise.resolve();
-  let busy = false;
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    sweeping = sweep(core)
-      .catch((error) => core.log.warn({ err: error }, "a sweep failed; the next one tries again"))
-      .finally(() => {
-        busy = false;
+/** Takes wakes of every kind, from each of the queues. */
+export async function startWorkers(core: WorkerCore, queues: readonly Pick<JobQueue, "consume">[]): Promise<void> {
+  for (const kind of WAKE_KINDS) {
+    const { concurrency, handle } = TAKING[kind];
+    for (const queue of queues) {
+      await queue.consume(kind, concurrency, async (id) => {
+        try {
+          await handle(core, id);
+        } catch (error) {
+          if (!isOutage(error)) throw error;
+          // Everything under way says the same then; that the database is away is told where it is watched.
+          core.log.debug({ err: error, kind, id }, "a wake was left to the sweeper: the database is away");
+        }
       });
-  }, SWEEP_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      await sweeping;
-    },
-  };
+    }
+  }
 }

@@ -37,6 +37,7 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
   const queues = await openQueues(backend, onError);
   const workers = new Map<WakeKind, WakeWorker>();
   const running = new Set<Promise<void>>();
+  let stopping: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
   async function wake(wakes: readonly Wake[]): Promise<void> {
@@ -46,7 +47,7 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
   }
 
   async function consume(kind: WakeKind, concurrency: number, handler: (id: string) => Promise<void>): Promise<void> {
-    if (closing || workers.has(kind)) throw new Error(`Wakes of kind ${kind} are not taken twice, nor after close.`);
+    if (stopping || workers.has(kind)) throw new Error(`Wakes of kind ${kind} are not taken twice, nor after a stop.`);
     const handle = async (id: string) => {
       try {
         await handler(id);
@@ -77,10 +78,16 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
     >;
   }
 
-  async function close(): Promise<void> {
+  async function stop(): Promise<void> {
     const orderly = Promise.all([...workers.values()].map((worker) => worker.close()));
     // A worker waits for its handlers, and then for a backend that may be gone: only the first is worth waiting for.
     while (!(await settledWithin(CLOSE_POLL_MS, orderly))) if (running.size === 0) break;
+  }
+
+  const stopOnce = (): Promise<void> => (stopping ??= stop());
+
+  async function close(): Promise<void> {
+    await stopOnce();
     await settledWithin(CLOSE_POLL_MS, Promise.all(Object.values(queues).map((queue) => queue.close())));
     backend.close();
   }
@@ -90,6 +97,7 @@ export async function createJobQueue(options: JobQueueOptions): Promise<JobQueue
     consume,
     counts,
     ping: async () => void (await answer("The round trip", queues[WAKE_KINDS[0]].isPaused())),
+    stop: stopOnce,
     close: () => (closing ??= close()),
   };
 }
@@ -118,7 +126,11 @@ async function openQueues(backend: Backend, onError: (error: Error) => void): Pr
   }
 }
 
-function toJob({ kind, id, delayMs }: Wake): { name: string; data: { kind: WakeKind; id: string }; opts: JobsOptions } {
+function toJob({ kind, id, delayMs, priority }: Wake): {
+  name: string;
+  data: { kind: WakeKind; id: string };
+  opts: JobsOptions;
+} {
   return {
     name: kind,
     data: { kind, id },
@@ -130,6 +142,7 @@ function toJob({ kind, id, delayMs }: Wake): { name: string; data: { kind: WakeK
       removeOnComplete: true,
       removeOnFail: true,
       ...(delayMs === undefined ? {} : { delay: delayMs }),
+      ...(priority === undefined ? {} : { priority }),
     },
   };
 }
@@ -157,12 +170,20 @@ async function settledWithin(ms: number, work: Promise<unknown>): Promise<boolea
   return await within(ms, "Closing", settled).catch(() => false);
 }
 
-/** During an outage every connection complains at every retry: one line in five seconds tells the same. */
+/**
+ * That the backend is away is told by whoever asks for it, once: every connection complains at every retry. What else
+ * connections say (no memory, no write on a replica) is told, at most once in five seconds.
+ */
 function quietly(log: Log): (error: Error) => void {
   let quietUntil = 0;
   return (error) => {
+    if (isConnectionLoss(error)) return log.debug({ err: error }, "a connection of the queue was lost");
     if (performance.now() < quietUntil) return;
     quietUntil = performance.now() + 5_000;
     log.warn({ err: error }, "the queue's backend has trouble");
   };
 }
+
+const isConnectionLoss = (error: Error): boolean =>
+  ("code" in error && /^(E[A-Z_]+|57P0[1-5]|08\w{3})$/.test(String(error.code))) ||
+  /^(Connection (is closed|terminated)|Socket timeout|connect ETIMEDOUT|timeout)/i.test(error.message);

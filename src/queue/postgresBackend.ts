@@ -15,6 +15,11 @@ const { Queue, Worker } = withBackend(createPostgresBackend);
 const CONNECTIONS = 2;
 /** Callers are answered sooner, by the queue that uses these; this is for a start on a busy machine. */
 const CONNECT_WITHIN_MS = 10_000;
+/** A server that fell silent closes nothing: a connection that does not answer by then is given up for a new one. */
+const SILENT_MS = 10_000;
+
+/** Processes that start together wait for each other's migration. */
+const MIGRATE_WITHIN_MS = 60_000;
 
 /** Makes BullMQ's tables in schema `namespace` when they are not there. Throws `queue_unreachable`. */
 export async function connectPostgres(
@@ -27,6 +32,7 @@ export async function connectPostgres(
     schema: namespace,
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    query_timeout: SILENT_MS,
     application_name: "countersign-queue",
     keepAlive: true,
     // BullMQ checks connections out without listening to them: one lost just then would end the process.
@@ -44,7 +50,9 @@ export async function connectPostgres(
 
 /** Through a queue of its own, so that the others only look at the version instead of taking the migration's lock. */
 async function makeTables(connection: PostgresPoolConfig): Promise<void> {
-  const queue = new Queue("countersign-migration", { connection: { ...connection, migrate: true } });
+  const queue = new Queue("countersign-migration", {
+    connection: { ...connection, query_timeout: MIGRATE_WITHIN_MS, migrate: true },
+  });
   queue.on("error", () => {}); // The wait below rejects with the same error.
   try {
     await queue.waitUntilReady();

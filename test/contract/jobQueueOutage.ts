@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isCode } from "../../src/core/domain/errors.ts";
-import type { JobQueue, Log } from "../../src/core/ports.ts";
+import { type JobQueue, type Log, WAKE_KINDS } from "../../src/core/ports.ts";
 import { silentLog } from "../helpers/log.ts";
 import { createTcpProxy, type TcpProxy } from "../helpers/tcpProxy.ts";
 import { waitUntil } from "../helpers/waitUntil.ts";
@@ -71,6 +71,44 @@ export function jobQueueOutageContract(
       );
       await back.wake([{ kind: "turn", id: "ses_after" }]);
       await waitUntil(() => rung.includes("ses_after"), "the ring after", 20_000);
+    });
+
+    it("finds its way back from a backend that fell silent on every connection, and closed none", async () => {
+      queue = await make(url, silentLog);
+      const back = queue;
+      const rung: string[] = [];
+      await back.consume("turn", 1, async (id) => void rung.push(id));
+      proxy.freeze();
+      await refuses(() => back.wake([{ kind: "turn", id: "ses_lost" }]));
+      await proxy.mend();
+      await waitUntil(
+        () =>
+          back.wake([{ kind: "turn", id: "ses_after" }]).then(
+            () => true,
+            () => false,
+          ),
+        "the wake to be taken",
+        30_000,
+      );
+      await waitUntil(() => rung.includes("ses_after"), "the ring after", 60_000);
+    }, 120_000);
+
+    it("leaves every kind with its doorbell when the first connection is slow", async () => {
+      proxy.hold();
+      const opening = make(url, silentLog);
+      await waitUntil(() => proxy.waiting() > 0, "a connection on its way");
+      proxy.letGo();
+      queue = await opening;
+      const slow = queue;
+      const rung: string[] = [];
+      proxy.hold();
+      const consuming = WAKE_KINDS.map((kind) => slow.consume(kind, 1, async (id) => void rung.push(`${kind} ${id}`)));
+      await waitUntil(() => proxy.waiting() > 0, "the workers' connections on their way");
+      proxy.letGo();
+      await Promise.all(consuming);
+      await slow.wake(WAKE_KINDS.map((kind) => ({ kind, id: "row" })));
+      await waitUntil(() => rung.length === WAKE_KINDS.length, "one ring a kind");
+      expect(rung.sort()).toEqual(WAKE_KINDS.map((kind) => `${kind} row`).sort());
     });
 
     it("closes all the same, after the handlers that run", async () => {

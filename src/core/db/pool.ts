@@ -39,8 +39,8 @@ export function createPool(options: PoolOptions): pg.Pool {
   // Without a listener, a connection that the server closes ends the process: the pool listens to idle ones only, and
   // hands on what it hears.
   pool.on("error", (error) => {
-    // `end` does not wait for the sockets: a server that stops right behind it is no news.
-    if (!pool.ending) options.log.warn({ err: error }, "an idle database connection was lost");
+    // Every connection says so when the server goes; that it went is told once, by whoever watches it.
+    options.log.debug({ err: error }, "an idle database connection was lost");
   });
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

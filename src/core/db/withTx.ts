@@ -1,4 +1,4 @@
-import { isOutage } from "./outage.ts";
+import { codeOf, isCut } from "./outage.ts";
 import type { Client, Pool } from "./pool.ts";
 
 /** serialization_failure and deadlock_detected: PostgreSQL undid everything, so the same work may be done again. */
@@ -8,6 +8,8 @@ const RETRIES = 3;
 /**
  * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A transaction that PostgreSQL
  * undid for the sake of another is run again up to three times, so `work` must have no effect outside the database.
+ * One whose connection is lost is not: it may have been committed. Whoever calls again looks at the row first, and every
+ * write of ours names the state it leaves, so that the second one changes nothing.
  */
 export const withTx = <T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> =>
   again(() => once(pool, "begin", work));
@@ -37,11 +39,13 @@ async function once<T>(pool: Pool, begin: string, work: (client: Client) => Prom
   try {
     await client.query(begin);
     const result = await work(client);
-    await client.query("commit");
+    const { command } = await client.query("commit");
+    // PostgreSQL answers so, and not with an error, where a statement failed and `work` went on as if it had not.
+    if (command !== "COMMIT") throw new Error(`the transaction was not committed but ended in ${command}`);
     return result;
   } catch (error) {
     // A server that did not answer will not answer this either; without its connection it rolls back by itself.
-    if (error instanceof Error && isOutage(error)) lost(error);
+    if (error instanceof Error && isCut(error)) lost(error);
     else await client.query("rollback").catch(lost);
     throw error;
   } finally {
@@ -49,6 +53,3 @@ async function once<T>(pool: Pool, begin: string, work: (client: Client) => Prom
     client.release(broken);
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

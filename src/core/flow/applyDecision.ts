@@ -129,18 +129,19 @@ function toReport(result: InvokeResult): ApplyReport {
   }
 }
 
-/** With backoff over four minutes: longer than a failover or a restart of the database. */
-const MOST_FINISHES = 9;
+/** Between two tries: an outcome is in the chat soon after a failover, or after somebody made room on the disk. */
+const FINISH_AGAIN_WITHIN_MS = 10_000;
 
-/** What an attempt reported is known here and nowhere else: a database that is away is waited for. */
+/** What an attempt reported is known here and nowhere else: a database that is away is waited for, however long. */
 async function finishSurely(core: WorkerCore, attempt: Attempt, end: AttemptEnd): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await finish(core, attempt, end);
     } catch (error) {
-      if (!isOutage(error) || tries === MOST_FINISHES || core.leases.closing()) throw error;
-      core.log.warn({ err: error, decision: attempt.decision.id, tries }, "an outcome waits for the database");
-      await setTimeout(backoffMs(tries, core.random()));
+      if (!isOutage(error) || core.leases.closing()) throw error;
+      if (tries === 1)
+        core.log.warn({ err: error, decision: attempt.decision.id }, "an outcome waits for the database");
+      await setTimeout(Math.min(backoffMs(tries, core.random()), FINISH_AGAIN_WITHIN_MS));
     }
   }
 }

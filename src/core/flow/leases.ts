@@ -35,8 +35,11 @@ export interface Leases {
   beat(): Promise<void>;
   /** The worker shuts down: turns hand themselves back at their next step. */
   closing(): boolean;
-  /** Waits for everything held; turns still at work after `graceMs` are stopped and handed back. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * Waits for everything held, and for `taken`: the handlers that run, which may still come to hold what they claimed.
+   * Renews until then. Turns still at work after `graceMs` are stopped and handed back.
+   */
+  close(graceMs: number, taken?: Promise<unknown>): Promise<void>;
 }
 
 export interface LeasesOptions {
@@ -49,6 +52,7 @@ export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOpti
   const held = { turn: new Map<number, Hold>(), attempt: new Map<number, Hold>() };
   const running = new Set<Promise<unknown>>();
   let closed = false;
+  let failing = false;
   let beating: Promise<void> | null = null;
 
   async function renew(): Promise<void> {
@@ -71,7 +75,15 @@ export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOpti
 
   const beat = (): Promise<void> => {
     beating ??= renew()
-      .catch((error) => deps.log.warn({ err: error }, "leases could not be renewed"))
+      .then(
+        () => {
+          failing = false;
+        },
+        (error) => {
+          if (!failing) deps.log.warn({ err: error }, "leases could not be renewed");
+          failing = true;
+        },
+      )
       .finally(() => {
         beating = null;
       });
@@ -95,12 +107,13 @@ export function createLeases(deps: { pool: Pool; log: Log }, options: LeasesOpti
     },
     beat,
     closing: () => closed,
-    async close(graceMs) {
+    async close(graceMs, taken) {
       closed = true;
       const impatient = setTimeout(() => {
         // An attempt is never cut short: its own timeout bounds it, and an answer that comes is worth waiting for.
         for (const hold of held.turn.values()) hold.stop.abort(reason("closing"));
       }, graceMs);
+      await taken;
       while (running.size > 0) await Promise.allSettled([...running]);
       clearTimeout(impatient);
       clearInterval(timer);

@@ -116,13 +116,14 @@ export async function finishAttempt(db: Db, id: string, fence: number, end: Atte
 
 /**
  * A report that came after its attempt was given up. Of the latest attempt it settles unconfirmed → applied; of any
- * other, or a report of failure, it is kept as evidence alone. Null: evidence alone.
+ * other, or a report of failure, it is kept as evidence alone; one that repeats what the attempt ended with, because
+ * nobody answered the first time, changes nothing. Null: nothing was settled.
  */
 export async function reportLate(db: Db, id: string, fence: number, end: AttemptEnd): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
     `with noted as (
        update decision_attempts set evidence = json_build_object('reported', $3::text, 'at', countersign_now())
-       where decision_id = $1 and fence = $2
+       where decision_id = $1 and fence = $2 and outcome is distinct from $3::text
      ), settled as (
        update decisions set status = 'applied', again_by = null, error_code = null, result = $4::json, updated_at = countersign_now()
        where id = $1 and fence = $2 and status = 'unconfirmed' and $3::text = 'applied'

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finishAttempt, startAttempt } from "../../../src/core/store/attempts.ts";
 import { insertDeliveries } from "../../../src/core/store/deliveries.ts";
 import { claimNextTurn } from "../../../src/core/store/turns.ts";
+import { createDependency, type DependencyCheck } from "../../../src/gateway/dependency.ts";
 import { createAdminApp } from "../../../src/gateway/http/admin.ts";
-import type { DependencyCheck } from "../../../src/gateway/http/readiness.ts";
+import { createReadiness } from "../../../src/gateway/http/readiness.ts";
 import { ids } from "../../../src/gateway/ids.ts";
 import { recordingLog } from "../../helpers/log.ts";
 import { waitUntil } from "../../helpers/waitUntil.ts";
@@ -19,8 +20,10 @@ afterAll(() => setting.close());
 const COUNTS = { waiting: 1, active: 2, delayed: 3 };
 const counts = async () => ({ turn: COUNTS, apply: COUNTS, verify: COUNTS, deliver: COUNTS });
 
+const adminOf = (readiness: ReturnType<typeof createReadiness>, log = recordingLog()) =>
+  createAdminApp({ core: setting.core, queue: { counts }, readiness, sweepAgeMs: null, log });
 const admin = (checks: readonly DependencyCheck[] = [], log = recordingLog()) =>
-  createAdminApp({ core: setting.core, queue: { counts }, checks, log });
+  adminOf(createReadiness(checks.map((check) => createDependency(check, log))), log);
 
 const check = (name: DependencyCheck["name"], answer: DependencyCheck["check"], required = true): DependencyCheck => ({
   name,
@@ -43,7 +46,7 @@ describe("GET /health/ready", () => {
   it("tells each dependency with its state and age", async () => {
     const answer = await admin([
       check("database", () => setting.core.pool.query("select 1")),
-      check("slack", broken, false),
+      check("queue", fine, false),
     ]).inject("/health/ready");
     expect(answer.statusCode).toBe(200);
     const reading = { ageMs: expect.any(Number), forMs: expect.any(Number) };
@@ -51,9 +54,25 @@ describe("GET /health/ready", () => {
       status: "ready",
       dependencies: {
         database: { state: "up", required: true, ...reading },
-        slack: { state: "down", required: false, ...reading },
+        queue: { state: "up", required: false, ...reading },
       },
     });
+  });
+
+  it("14 is degraded, and takes traffic, while something is away that what comes does not wait for", async () => {
+    const answer = await admin([check("database", fine), check("queue", broken, false)]).inject("/health/ready");
+    expect([answer.statusCode, answer.json().status]).toEqual([200, "degraded"]);
+    expect(answer.json().dependencies.queue).toMatchObject({ state: "down", required: false });
+  });
+
+  it("is 503 from the moment the process drains", async () => {
+    const readiness = createReadiness([createDependency(check("database", fine), recordingLog())]);
+    const app = adminOf(readiness);
+    expect((await app.inject("/health/ready")).statusCode).toBe(200);
+    readiness.drain();
+    const answer = await app.inject("/health/ready");
+    expect([answer.statusCode, answer.json().status]).toEqual([503, "draining"]);
+    expect((await app.inject("/health/live")).statusCode).toBe(200);
   });
 
   it("S7 is 503 while a required one is down; why is told to the log, once", async () => {
@@ -83,18 +102,18 @@ describe("GET /health/ready", () => {
       answer = resolve;
     });
     const app = admin([
-      check("runtime", () => {
+      check("sweeper", () => {
         looks++;
         return hanging;
       }),
     ]);
     const ready = async () => (await app.inject("/health/ready")).statusCode;
     expect(await ready()).toBe(503);
-    await waitUntil(async () => (await app.inject("/health/ready")).json().dependencies.runtime.forMs >= 1_000);
+    await waitUntil(async () => (await app.inject("/health/ready")).json().dependencies.sweeper.forMs >= 1_000);
     expect(await ready()).toBe(503);
     expect(looks).toBe(1);
     answer();
-    await waitUntil(async () => (await ready()) === 200, "the runtime to be up again");
+    await waitUntil(async () => (await ready()) === 200, "it to be up again");
   });
 });
 
@@ -175,6 +194,6 @@ describe("GET /admin/stuck", () => {
 });
 
 it("answers what is not there as JSON", async () => {
-  const answer = await admin().inject("/metrics");
+  const answer = await admin().inject("/nothing");
   expect([answer.statusCode, answer.json().error.code]).toEqual([404, "not_found"]);
 });
