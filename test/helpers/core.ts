@@ -71,6 +71,8 @@ export interface DeployOptions {
   readonly approvals?: Partial<ApprovalSettings>;
   /** Digest of every tool. */
   readonly digest?: string;
+  /** What the manifest says of every tool; nothing, unless given. */
+  readonly verifies?: boolean;
 }
 
 export async function createTestCore(tools: Readonly<Record<string, FakeTool>> = TOOLS): Promise<TestCore> {
@@ -100,8 +102,13 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
   const core = worker();
   let frozen = false;
 
-  async function deployTools({ id = "dpl_1", approvals = {}, digest = "d" }: DeployOptions = {}): Promise<Deployment> {
-    const deployment = toDeployment(id, { ...DEFAULT_APPROVALS, ...approvals }, digest, runtime.tools);
+  async function deployTools({
+    id = "dpl_1",
+    approvals = {},
+    digest = "d",
+    verifies,
+  }: DeployOptions = {}): Promise<Deployment> {
+    const deployment = toDeployment(id, { ...DEFAULT_APPROVALS, ...approvals }, digest, verifies, runtime.tools);
     await deploy(core, deployment);
     return deployment;
   }
@@ -166,6 +173,7 @@ function toDeployment(
   id: string,
   approvals: ApprovalSettings,
   digest: string,
+  verifies: boolean | undefined,
   tools: ReadonlyMap<string, FakeTool>,
 ): Deployment {
   return {
@@ -190,6 +198,7 @@ function toDeployment(
             result: false,
             digest: digest.repeat(64),
             declaredAt: `agents/support/tools/${name}.ts:1`,
+            ...(verifies !== undefined && { verifies }),
           })),
         },
       ],

@@ -86,6 +86,7 @@ export function readTool({ node, module }: AuthoringCall, reach: Reach, problems
       ...(output === undefined ? {} : { output }),
       digest: digest(canonicalJson({ ...declaration, module: module.text })),
       declaredAt: place(where),
+      verifies: entries.verify,
     },
   };
 }

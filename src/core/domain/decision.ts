@@ -114,6 +114,13 @@ export function judgeApply(report: ApplyReport, earlierInDoubt: boolean): ApplyO
   }
 }
 
+const MINUTE_MS = 60_000;
+/** A target is away for minutes, or shows a write late; after a day nothing that is asked again is news. */
+const LOOK_AGAIN_MS = [1, 5, 30, 180, 1_440].map((minutes) => minutes * MINUTE_MS);
+
+/** How long after its look number `looks` (from 1) `verify` looks at an unconfirmed write again; null: no more. */
+export const lookAgainMs = (looks: number): number | null => LOOK_AGAIN_MS[looks - 1] ?? null;
+
 /** What a `Response` is read into (T5), with a status outside 200-299: an apply that returned it did not succeed. */
 export function isRefusedResponse(value: Json): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -157,6 +164,8 @@ export interface Decision {
   readonly result: Json;
   /** What the tool's `verify` said of an unconfirmed write, for whoever thinks of running it again. */
   readonly verifyNote: string | null;
+  /** How often it has looked since the last attempt. */
+  readonly verifyLooks: number;
   /** Its newest entry in the decision record; null until its card was delivered. */
   readonly record: RecordPlace | null;
   readonly createdAt: string;

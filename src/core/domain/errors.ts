@@ -38,6 +38,10 @@ export const ERRORS = {
     status: 409,
     message: "You may not decide this; only whoever asked for it may, or whom the project names.",
   },
+  deciders_unavailable: {
+    status: 503,
+    message: "Whether you may decide this could not be checked just now, and nothing changed; try again in a moment.",
+  },
   decision_changed: { status: 409, message: "The card is not the one that was proposed; open it again." },
   needs_reapproval: {
     status: 409,
@@ -47,7 +51,8 @@ export const ERRORS = {
   apply_refused: { status: 409, message: "The target refused the write; nothing was changed." },
   apply_unconfirmed: {
     status: 409,
-    message: "It may have been written: no answer settled it. Check the target before you run it again.",
+    message:
+      "It may have been written: no answer settled it. Check the target before you run it again: the same key is sent, and many services forget keys after 24 hours.",
   },
 
   turn_failed: { status: 500, message: "The turn failed; send the message again." },

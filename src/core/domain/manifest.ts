@@ -45,6 +45,8 @@ export interface ToolManifest {
   readonly digest: string;
   /** `agents/support/tools/attach.ts:4`, for messages. */
   readonly declaredAt: string;
+  /** It has `verify`. Absent in manifests from before this was noted: it may have. */
+  readonly verifies?: boolean;
 }
 
 export interface ConnectionManifest {
@@ -84,6 +86,10 @@ export interface Deciders {
   readonly slack?: { readonly users: readonly string[]; readonly usergroups: readonly string[] };
   readonly linear?: { readonly users: readonly string[] };
 }
+
+/** The rule of one tool, its own or the project's. A tool may be called `constructor`. */
+export const ruleOf = (approvals: ApprovalSettings, tool: string): ApprovalRule =>
+  (Object.hasOwn(approvals.tools, tool) ? approvals.tools[tool] : undefined) ?? approvals;
 
 export const DEFAULT_APPROVALS: ApprovalSettings = {
   deciders: "requester",

@@ -6,7 +6,7 @@ import type { NewEvent } from "../domain/event.ts";
 import type { OpenCall } from "../domain/history.ts";
 import { newDeliveryId, newId } from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
-import type { ApprovalRule, Manifest } from "../domain/manifest.ts";
+import { ruleOf } from "../domain/manifest.ts";
 import type { Preview } from "../domain/message.ts";
 import type { Wake } from "../ports.ts";
 import { insertDecision } from "../store/decisions.ts";
@@ -37,7 +37,11 @@ export async function propose(
     ?.tools.find((t) => t.name === call.tool);
   const none = { call, events: [], insert: async () => {} };
   if (!deployment || !declared) return { ...none, refused: "tool_unknown" };
-  const rule = ruleOf(deployment.manifest, call.tool);
+  const { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs } = ruleOf(
+    deployment.manifest.approvals,
+    call.tool,
+  );
+  const rule = { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs };
   const { conversation } = session;
   if (!conversation || !somebodyMayDecide({ person: turn.person, rule }, conversation))
     return { ...none, refused: "nobody_to_ask" };
@@ -75,6 +79,7 @@ export async function propose(
     errorCode: null,
     result: null,
     verifyNote: null,
+    verifyLooks: 0,
     record: null,
     createdAt: "",
     updatedAt: "",
@@ -110,11 +115,6 @@ export async function propose(
       ]);
     },
   };
-}
-
-function ruleOf({ approvals }: Manifest, tool: string): ApprovalRule {
-  const { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs } = approvals.tools[tool] ?? approvals;
-  return { deciders, requesterMayDecide, expiresAfterMs, applyTimeoutMs };
 }
 
 export async function insertProposals(

@@ -1,7 +1,9 @@
 import { withTx } from "../db/withTx.ts";
+import { type Decision, lookAgainMs } from "../domain/decision.ts";
 import type { Json } from "../domain/json.ts";
 import type { InvokeResult } from "../ports.ts";
 import { findDecision } from "../store/decisions.ts";
+import { findDeployment } from "../store/deployments.ts";
 import { lockSession } from "../store/sessions.ts";
 import { noteVerified, settleVerified } from "../store/verification.ts";
 import { redrawCard } from "./card.ts";
@@ -15,11 +17,17 @@ const NOTE_CHARACTERS = 500;
 
 /**
  * Asks the tool itself what became of an unconfirmed write (A5). Proof of the effect settles it as applied; anything
- * else leaves it unconfirmed, and what `verify` said stands beside `Run again`. A tool without `verify` says nothing.
+ * else leaves it unconfirmed, and what `verify` said stands beside `Run again`. It looks again, ever more slowly: a
+ * target may be away, or show late what was written. A tool without `verify` says nothing.
  */
 export async function verifyDecision(core: WorkerCore, decisionId: string): Promise<void> {
   const decision = await findDecision(core.pool, decisionId);
   if (decision?.status !== "unconfirmed") return;
+  const { attempt, verifyLooks } = decision;
+  if (!(await verifies(core, decision))) {
+    await noteVerified(core.pool, decision.id, { attempt, note: null, againMs: null });
+    return;
+  }
   const said = readVerdict(await invokeDecided(core, decision, "verify", VERIFY_TIMEOUT_MS));
   const wakes = await withTx(core.pool, async (db) => {
     const session = await lockSession(db, decision.sessionId);
@@ -27,16 +35,21 @@ export async function verifyDecision(core: WorkerCore, decisionId: string): Prom
       const settled = await settleVerified(db, decision.id, said.evidence);
       return settled && session ? reportOutcome(core, db, session, settled) : [];
     }
-    const noted = await noteVerified(db, decision.id, decision.attempt, said.note);
-    return noted && said.note !== null ? redrawCard(core, db, noted) : [];
+    const look = { attempt, note: said.note, againMs: lookAgainMs(verifyLooks + 1) };
+    const noted = await noteVerified(db, decision.id, look);
+    return noted && noted.verifyNote !== decision.verifyNote ? redrawCard(core, db, noted) : [];
   });
   await core.ring(wakes);
 }
 
-/**
- * Only a plain `applied: true` is proof; whatever else came back leaves the write unconfirmed, as does code that does not
- * load: it will not load at the next sweep either, and people are not kept waiting.
- */
+/** Known from the manifest: no process is started to find a tool without `verify`. */
+async function verifies({ pool }: WorkerCore, { deploymentId, agentId, tool }: Decision): Promise<boolean> {
+  const deployment = await findDeployment(pool, deploymentId);
+  const agent = deployment?.manifest.agents.find((a) => a.id === agentId);
+  return agent?.tools.find((t) => t.name === tool)?.verifies !== false;
+}
+
+/** Only a plain `applied: true` is proof; whatever else came back leaves the write unconfirmed. */
 function readVerdict(result: InvokeResult | null): { applied: boolean; note: string | null; evidence: Json } {
   const value = result?.kind === "returned" ? result.value : null;
   if (typeof value !== "object" || value === null || Array.isArray(value))

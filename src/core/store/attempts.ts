@@ -47,7 +47,7 @@ export async function startAttempt(db: Db, id: string, leaseMs: number): Promise
      ), started as (
        update decisions d
        set status = 'applying', attempt = attempt + 1, fence = nextval('fences'), again_by = null, error_code = null,
-         verified_at = null, verify_note = null,
+         verified_at = null, verify_note = null, verify_due_at = null, verify_looks = 0,
          lease_until = countersign_now() + make_interval(secs => $2::double precision / 1000), updated_at = countersign_now()
        from was
        where d.id = was.was_id and (d.status = 'approved' or (d.status = 'unconfirmed' and d.again_by is not null))

@@ -6,7 +6,7 @@ import type { Person, Preview } from "../domain/message.ts";
 /** Arguments and keys in their stored text: the approval binds bytes. */
 export const COLUMNS = `id, session_id, turn_id, call_id, message_id, agent_id, deployment_id, tool, tool_digest,
   input::text as input, input_digest, preview, card_digest, person, rule, delivery_id, status, expires_at, decided_at,
-  decided_by, reason, attempt, fence, again_by, error_code, result, verify_note,
+  decided_by, reason, attempt, fence, again_by, error_code, result, verify_note, verify_looks,
   record_seq, record_hash, created_at, updated_at`;
 
 export interface DecisionRow {
@@ -37,6 +37,7 @@ export interface DecisionRow {
   error_code: string | null;
   result: Json;
   verify_note: string | null;
+  verify_looks: number;
   record_seq: number | null;
   record_hash: string | null;
   created_at: Date;
@@ -69,6 +70,7 @@ export const toDecision = (row: DecisionRow): Decision => ({
   errorCode: row.error_code,
   result: row.result,
   verifyNote: row.verify_note,
+  verifyLooks: row.verify_looks,
   record: row.record_seq === null || row.record_hash === null ? null : { seq: row.record_seq, hash: row.record_hash },
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

@@ -14,6 +14,7 @@ export type NewDecision = Omit<
   | "errorCode"
   | "result"
   | "verifyNote"
+  | "verifyLooks"
   | "record"
   | "createdAt"
   | "updatedAt"

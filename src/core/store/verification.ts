@@ -21,26 +21,36 @@ export async function settleVerified(db: Db, id: string, found: Json): Promise<D
   return first(rows);
 }
 
+export interface Look {
+  /** The attempt that had been made when it looked. */
+  readonly attempt: number;
+  readonly note: string | null;
+  /** Look again after so many milliseconds; null: it has said all it can. */
+  readonly againMs: number | null;
+}
+
 /**
- * An unconfirmed write that `verify` looked at after `attempt` and did not find done; it stays as it is. Null: it is
- * not unconfirmed any more, or was started again since, and what was seen before says nothing about that.
+ * An unconfirmed write that `verify` looked at and did not find done; it stays as it is. Null: it is not unconfirmed
+ * any more, or was started again since, and what was seen before says nothing about that.
  */
-export async function noteVerified(db: Db, id: string, attempt: number, note: string | null): Promise<Decision | null> {
+export async function noteVerified(db: Db, id: string, { attempt, note, againMs }: Look): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
-    `update decisions set verified_at = countersign_now(), verify_note = $3::json
+    `update decisions
+     set verified_at = countersign_now(), verify_note = $3::json, verify_looks = verify_looks + 1,
+       verify_due_at = countersign_now() + make_interval(secs => $4::double precision / 1000)
      where id = $1 and attempt = $2 and status = 'unconfirmed' returning ${COLUMNS}`,
-    [id, attempt, note === null ? null : JSON.stringify(note)],
+    [id, attempt, note === null ? null : JSON.stringify(note), againMs],
   );
   return first(rows);
 }
 
-/** Unconfirmed writes that nobody has verified since they became so. */
+/** Unconfirmed writes that nobody has verified since they became so, or that are due for another look. */
 export async function listUnverified(db: Db, olderThanMs: number, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from decisions
-     where status = 'unconfirmed' and verified_at is null
-       and updated_at < countersign_now() - make_interval(secs => $1::double precision / 1000)
-     limit $2`,
+     where status = 'unconfirmed' and (verify_due_at <= countersign_now() or (verified_at is null
+       and updated_at < countersign_now() - make_interval(secs => $1::double precision / 1000)))
+     order by verify_due_at nulls first, updated_at limit $2`,
     [olderThanMs, limit],
   );
   return rows.map((r) => r.id);

@@ -270,9 +270,6 @@ describe("an apply whose worker or answer is lost", () => {
       status: "unconfirmed",
       note: expect.stringContaining("Not listed\u0000 yet."),
     });
-    await t.passTime(60_000);
-    await sweep(t.core);
-    expect(t.wakes.waiting).toEqual([]);
     await runAgain();
     await t.drain();
     expect(await status()).toBe("applied");
@@ -280,18 +277,60 @@ describe("an apply whose worker or answer is lost", () => {
     expect(t.runtime.leased).toEqual([]);
   });
 
-  it("A5 is verified once more after a lost wake, and once only where the agent's code does not load", async () => {
-    attach({ apply: () => Promise.reject(new EndsWith({ kind: "timedOut" })) });
-    const { id } = await approved();
+  it("A5 is verified after a lost wake, and again while the target is away or shows nothing yet, for a day", async () => {
+    const answers: (() => Json)[] = [
+      () => {
+        throw new Error("the target is away");
+      },
+      () => ({ applied: false }),
+      () => ({ applied: true }),
+    ];
+    attach({
+      apply: () => Promise.reject(new EndsWith({ kind: "timedOut" })),
+      verify: () => answers.shift()?.() ?? null,
+    });
+    const { id, status } = await approved();
     await applyDecision(t.core, id);
     t.wakes.lose();
-    await t.passTime(4_000);
-    await sweep(t.core);
-    expect(t.wakes.waiting).toContainEqual({ kind: "verify", id });
-    t.runtime.failLease(new Error("gone"));
+    const looked = async (ms: number) => {
+      await t.passTime(ms);
+      await sweep(t.core);
+      await t.drain();
+      return 3 - answers.length;
+    };
+    expect(await looked(4_000)).toBe(1);
+    expect(await looked(59_000)).toBe(1);
+    expect(await looked(1_000)).toBe(2);
+    expect(await status()).toBe("unconfirmed");
+    expect(await looked(299_000)).toBe(2);
+    expect(await looked(1_000)).toBe(3);
+    expect(await status()).toBe("applied");
+    const { rows } = await t.core.pool.query("select evidence from decision_attempts");
+    expect(rows).toMatchObject([{ evidence: { verified: { applied: true } } }]);
+  });
+
+  it("A5 is looked at six times in a day and a half, and not at all where the tool has no verify", async () => {
+    attach({ apply: () => Promise.reject(new EndsWith({ kind: "timedOut" })), verify: () => ({ applied: "unknown" }) });
+    const { id } = await approved();
+    await applyDecision(t.core, id);
     await t.drain();
-    await t.passTime(4_000);
+    for (const minutes of [1, 5, 30, 180, 1_440, 10_000, 10_000]) {
+      await t.passTime(minutes * 60_000);
+      await sweep(t.core);
+      await t.drain();
+    }
+    const looks = () => t.runtime.invokes.filter(({ entry }) => entry === "verify").length;
+    expect(looks()).toBe(6);
+
+    attach({ apply: () => Promise.reject(new EndsWith({ kind: "timedOut" })) });
+    await t.deploy({ id: "dpl_2", verifies: false });
+    const other = await approved();
+    await applyDecision(t.core, other.id);
+    await t.drain();
+    await t.passTime(60_000);
     await sweep(t.core);
-    expect(t.wakes.waiting.filter((wake) => wake.kind === "verify")).toEqual([]);
+    await t.drain();
+    expect(await other.status()).toBe("unconfirmed");
+    expect(looks()).toBe(6);
   });
 });
