@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { InboundEvent } from "../core/domain/message.ts";
-import type { ChatSender } from "../core/ports.ts";
+import type { ChatSender, Directory } from "../core/ports.ts";
 
 /**
  * Stores what a platform told us. It resolves after the commit: only then is the platform answered; a rejection is
@@ -15,6 +15,7 @@ export interface ChatAdapter {
   /** Pure and total: the webhook's decoded body in, our words out; what starts nothing is `ignored`, with its reason. */
   readonly parse: (payload: unknown) => InboundEvent[];
   readonly sender: ChatSender;
+  readonly directory: Directory;
   /** Registers the adapter's routes; encapsulated, so its raw-body parsing stays its own. */
   readonly plugin: FastifyPluginAsync;
 }

@@ -34,6 +34,8 @@ export interface Wake {
   readonly id: string;
   /** Ring after this many milliseconds; absent: at once. */
   readonly delayMs?: number;
+  /** Of those that wait: lower goes first. Absent: 0. */
+  readonly priority?: number;
 }
 
 export interface JobQueue {
@@ -64,8 +66,8 @@ export interface Outgoing {
 
 export type SendResult =
   | { readonly outcome: "sent"; readonly ref: string }
-  /** The platform said no for now; nothing was posted. `scope`: what the limit holds for, `method:channel`. */
-  | { readonly outcome: "retry"; readonly code: string; readonly afterMs?: number; readonly scope?: string }
+  /** The platform said no for now, or a limit it told us of is not over; nothing was posted. */
+  | { readonly outcome: "retry"; readonly code: string; readonly afterMs?: number }
   /** The request left and no answer came: it may have been posted. */
   | { readonly outcome: "unknown"; readonly code: string }
   /** It will never be accepted. */
@@ -81,6 +83,44 @@ export interface ChatSender {
   /** Cuts an answer into what fits one message each, in order; pure. */
   split(markdown: string): string[];
 }
+
+// ------------------------------------------------------------------------------------------------------ directory
+
+/**
+ * Who is who in one workspace of a platform, as far as the right to decide depends on it (A7). Never throws, and
+ * answers within about a second: somebody clicked and waits. What it says may be a few seconds old; the adapter says
+ * how many.
+ */
+export interface Directory {
+  readonly provider: ChatProvider;
+  readonly workspaceId: string;
+  user(id: string): Promise<LookUp<DirectoryUser>>;
+  group(id: string): Promise<LookUp<DirectoryGroup>>;
+  /** The user ids of a group; a group that is not in use is not found, or has none. */
+  members(groupId: string): Promise<LookUp<readonly string[]>>;
+}
+
+export interface DirectoryUser {
+  /** As people call them; plain text that hides nothing. */
+  readonly name: string;
+  /** Their own workspace, which is another one for somebody who is only connected to this one. */
+  readonly workspaceId: string;
+  /** False once they were deactivated. */
+  readonly active: boolean;
+}
+
+export interface DirectoryGroup {
+  /** As people write it, `@finance`. */
+  readonly name: string;
+  /** False while it is disabled. */
+  readonly active: boolean;
+}
+
+export type LookUp<T> =
+  | { readonly found: true; readonly value: T }
+  | { readonly found: false }
+  /** The platform cannot say now. `why`: a clause for operators, and what to do about it where that is known. */
+  | { readonly found: "unknown"; readonly why: string };
 
 // ---------------------------------------------------------------------------------------------------------- model
 

@@ -7,9 +7,11 @@ import type { Config } from "../core/config.ts";
 import { migrate } from "../core/db/migrate.ts";
 import { createPool, type Pool } from "../core/db/pool.ts";
 import { CountersignError } from "../core/domain/errors.ts";
+import type { ChatProvider } from "../core/domain/message.ts";
+import { checkDeciders } from "../core/flow/checkDeciders.ts";
 import type { Core } from "../core/flow/core.ts";
 import { deploy } from "../core/flow/deploy.ts";
-import type { JobQueue, Log } from "../core/ports.ts";
+import type { Directory, JobQueue, Log } from "../core/ports.ts";
 import { type DeploymentRow, findActiveDeployment } from "../core/store/deployments.ts";
 import { createJobQueue } from "../queue/jobQueue.ts";
 import { createOwnQueue } from "../queue/ownQueue.ts";
@@ -59,14 +61,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     const parts: string[] = [];
     const { pool, databaseUrl } = await openDatabase(config, log, closing, parts);
-    const core: Core = { pool, ids, log };
-    const served = await chooseDeployment(options, core, closing, parts);
+    // Filled as the platforms are opened, which need a core to hand over what they receive.
+    const directories: Partial<Record<ChatProvider, Directory>> = {};
+    const core: Core = { pool, ids, log, directories };
     const queue = await openQueue(config, databaseUrl, log, closing, parts);
     const database = createDependency({ name: "database", required: true, check: () => pool.query("select 1") }, log);
     const doorbell = createDependency({ name: "queue", required: false, check: () => queue.ping() }, log);
     const own = config.role === "gateway" ? null : createOwnQueue(log);
     const ring = createRing({ queue, state: doorbell, own, log });
     const { slack, simulator } = await openSlack(config, core, ring, log, closing, parts);
+    directories.slack = slack.directory;
+    const served = await chooseDeployment(options, core, closing, parts);
     if (config.linear) parts.push("linear     not supported yet: the LINEAR_ variables are checked and have no effect");
     const worker = own && (await openWorker(options, { core, queue, own, ring, slack, served }, closing, parts));
 
@@ -113,11 +118,13 @@ async function chooseDeployment(
     parts.push(companion.part);
   }
   if (config.role === "worker") return served;
-  if (served.deployment) await deploy(core, served.deployment);
-  const active = await findActiveDeployment(core.pool);
+  const active = served.deployment ?? (await findActiveDeployment(core.pool));
   if (!active) {
     throw new CountersignError("config_invalid", "Nothing is deployed yet; name a project's folder with --project.");
   }
+  // Before it becomes what new sessions open on, here and in every other gateway.
+  for (const warning of await checkDeciders(core, active.manifest.approvals)) parts.push(`warning    ${warning}`);
+  if (served.deployment) await deploy(core, served.deployment);
   const agents = active.manifest.agents.map((agent) => agent.id).join(", ");
   parts.push(`serving    ${agents} of project ${active.manifest.project} (${active.id})`);
   return served;

@@ -2,6 +2,7 @@ import { CountersignError } from "../../core/domain/errors.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import type { ChatAdapter, OnInbound } from "../adapter.ts";
 import { createSlackCall, type SlackAnswer } from "./call.ts";
+import { createSlackDirectory } from "./directory.ts";
 import type { SlackSelf } from "./inbound.ts";
 import { parseSlack } from "./parse.ts";
 import { idOf } from "./read.ts";
@@ -42,6 +43,7 @@ export async function createSlackAdapter(
     self,
     parse: (payload) => parseSlack(payload, self),
     sender: createSlackSender({ ...api, ...clock }),
+    directory: createSlackDirectory({ ...api, ...clock, workspaceId: self.teamId }),
     plugin,
   };
 }

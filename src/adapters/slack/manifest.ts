@@ -17,6 +17,8 @@ const NEEDS = {
   },
   directMessages: { scopes: ["im:history"], events: ["message.im"] },
   answers: { scopes: ["chat:write"], events: [] },
+  /** Who may decide: members of user groups, and the names of those to turn to instead. */
+  deciders: { scopes: ["users:read", "usergroups:read"], events: [] },
 } as const;
 
 /** The app as Slack's manifest format has it. `url`: ours as Slack reaches it, `https://…` without a slash at the end. */

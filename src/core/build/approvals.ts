@@ -1,5 +1,11 @@
 import type { Json } from "../domain/json.ts";
-import { type ApprovalRule, type ApprovalSettings, DEFAULT_APPROVALS, type Deciders } from "../domain/manifest.ts";
+import {
+  type ApprovalRule,
+  type ApprovalSettings,
+  DEFAULT_APPROVALS,
+  type Deciders,
+  ruleOf,
+} from "../domain/manifest.ts";
 import { durationMs } from "./duration.ts";
 
 /** Adds a problem of `approvals`; `field` is the path below it, such as `tools.attach.expiresAfter`. */
@@ -37,6 +43,29 @@ export function readApprovals(value: Json | undefined, refuse: RefuseApproval): 
   return { ...rule, ...(channel === undefined ? {} : { channel }), tools };
 }
 
+/**
+ * What only the whole project can say of its rules: a misspelt tool would stay under the project's own rule without a
+ * word, and a rule by which nobody may ever decide would refuse every call of its tool. `tools`: those that wait for
+ * approval.
+ */
+export function checkRules(approvals: ApprovalSettings, tools: readonly string[], refuse: RefuseApproval): void {
+  for (const name of Object.keys(approvals.tools)) {
+    if (tools.includes(name)) continue;
+    const instead = tools.length > 0 ? `write ${tools.join(" or ")}, or take it out` : "take it out: no agent has one";
+    refuse("tools", `names "${name}", which is no tool with preview and apply`, instead);
+  }
+  for (const name of tools) {
+    const rule = ruleOf(approvals, name);
+    if (rule.deciders !== "requester" || rule.requesterMayDecide) continue;
+    const at = rule === approvals ? "" : `tools.${name}.`;
+    refuse(
+      `${at}requesterMayDecide`,
+      "is false where deciders names the requester alone, so that nobody could ever decide",
+      `name other people in approvals.${at}deciders, or write true`,
+    );
+  }
+}
+
 function readRule(fields: Fields, fallback: ApprovalRule, at: string, refuse: RefuseApproval): ApprovalRule {
   const duration = (field: string, otherwise: number): number => {
     const value = fields[field];
@@ -57,20 +86,40 @@ function readRule(fields: Fields, fallback: ApprovalRule, at: string, refuse: Re
   };
 }
 
+const FORM = 'write "requester", or { slack: { users: ["U…"], usergroups: ["S…"] }, linear: { users: ["…"] } }';
+
+/** How each platform's ids look: a name, a handle or a mention in their place would match nobody, for ever. */
+const IDS: Readonly<Record<string, Readonly<Record<string, { pattern: RegExp; instead: string }>>>> = {
+  slack: {
+    users: {
+      pattern: /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/,
+      instead:
+        'write the member id that the profile\'s menu in Slack copies, "U…", or "T…/U…" for another workspace\'s',
+    },
+    usergroups: {
+      pattern: /^S[A-Z0-9]+$/,
+      instead: 'write the id at the end of the address of the user group\'s page in Slack, "S…"',
+    },
+  },
+  linear: { users: { pattern: /^\S+$/, instead: "write the user's id" } },
+};
+
 function readDeciders(value: Json, at: string, refuse: RefuseApproval): "requester" | Deciders {
   if (value === "requester") return value;
-  const instead = 'write "requester", or { slack: { users: ["U…"], usergroups: ["S…"] }, linear: { users: ["…"] } }';
-  const wrong = (what: string): "requester" => {
-    refuse(`${at}deciders`, what, instead);
+  const wrong = (what: string, instead = FORM, list = ""): "requester" => {
+    refuse(`${at}deciders${list}`, what, instead);
     return "requester";
   };
   if (!isObject(value)) return wrong("is neither the requester nor a list of people");
-  const allowed: Record<string, readonly string[]> = { slack: ["users", "usergroups"], linear: ["users"] };
   for (const [platform, people] of Object.entries(value)) {
-    const kinds = allowed[platform];
+    const kinds = IDS[platform];
     if (!kinds || !isObject(people)) return wrong(`names ${platform}, which is no platform with people`);
     for (const [kind, ids] of Object.entries(people)) {
-      if (!kinds.includes(kind) || !isIds(ids)) return wrong(`${platform}.${kind} is not a list of ids`);
+      const id = kinds[kind];
+      const list = `.${platform}.${kind}`;
+      if (!id || !isIds(ids)) return wrong("is not a list of ids", FORM, list);
+      const misspelt = ids.find((name) => !id.pattern.test(name));
+      if (misspelt !== undefined) return wrong(`names ${JSON.stringify(misspelt)}, which is no id`, id.instead, list);
     }
   }
   const ids = (platform: string, kind: string): readonly string[] => {

@@ -3,10 +3,11 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AgentManifest, Deployment, DeploymentFile, Manifest } from "../domain/manifest.ts";
 import { type AgentRules, type DeclaredAgent, readAgent } from "./agent.ts";
+import { checkRules } from "./approvals.ts";
 import { bundleAgent } from "./bundle.ts";
 import { canonicalJson, deploymentId } from "./deploymentId.ts";
 import { createProblems, type Problems } from "./problems.ts";
-import { agentFolder, environmentNames, findProject, type Project, readProject } from "./project.ts";
+import { agentFolder, environmentNames, findProject, type Project, readProject, refuseApproval } from "./project.ts";
 
 export interface BuildOptions {
   /** The folder with project.ts, or the one above its `opencomputer/`. */
@@ -34,7 +35,7 @@ export async function buildProject(options: BuildOptions): Promise<Deployment> {
   const ofProject = problems.count();
   const agents = await readAgents(project, folder, options, problems, warnings);
   // A tool in a module that could not be read would be missed here, and called misspelt.
-  if (problems.count() === ofProject) checkApprovalTools(project, agents, problems);
+  if (problems.count() === ofProject) checkApprovals(project, agents, problems);
   problems.throwIfAny();
 
   const files: DeploymentFile[] = [];
@@ -95,19 +96,11 @@ async function readAgents(
   return agents;
 }
 
-/** A misspelt name would leave a tool under the project's own rule without a word. */
-function checkApprovalTools(project: Project, agents: readonly DeclaredAgent[], problems: Problems): void {
-  const waiting = new Set(
-    agents.flatMap(({ manifest }) => manifest.tools.filter(({ kind }) => kind === "approval").map(({ name }) => name)),
+function checkApprovals(project: Project, agents: readonly DeclaredAgent[], problems: Problems): void {
+  const waiting = agents.flatMap(({ manifest }) =>
+    manifest.tools.filter(({ kind }) => kind === "approval").map(({ name }) => name),
   );
-  for (const name of Object.keys(project.approvals.tools)) {
-    if (waiting.has(name)) continue;
-    problems.add(
-      project.place,
-      `approvals.tools names "${name}", which is no tool with preview and apply`,
-      "correct the name or remove it",
-    );
-  }
+  checkRules(project.approvals, [...new Set(waiting)].sort(), refuseApproval(project.place, problems));
 }
 
 async function warnOfUnlisted(project: Project, root: string, warnings: string[]): Promise<void> {

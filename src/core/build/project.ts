@@ -5,7 +5,7 @@ import type { Expression } from "oxc-parser";
 import { CountersignError } from "../domain/errors.ts";
 import type { Json } from "../domain/json.ts";
 import type { ApprovalSettings } from "../domain/manifest.ts";
-import { readApprovals } from "./approvals.ts";
+import { type RefuseApproval, readApprovals } from "./approvals.ts";
 import type { Place, Problems } from "./problems.ts";
 import { readModule } from "./sourceModule.ts";
 import { readStatic } from "./staticValue.ts";
@@ -79,9 +79,7 @@ function readFields(
   for (const field of Object.keys(fields)) {
     if (!KNOWN.includes(field)) warnings.push(`${place.file}: ${field} is not known here and has no effect`);
   }
-  const approvals = readApprovals(fields["approvals"], (field, what, instead) =>
-    problems.add(place, `${field ? `approvals.${field}` : "approvals"} ${what}`, instead),
-  );
+  const approvals = readApprovals(fields["approvals"], refuseApproval(place, problems));
   if (typeof name !== "string" || name.trim() === "")
     problems.add(place, "the project has no name", 'write name: "support"');
   if (!isNames(optionalTools))
@@ -108,6 +106,12 @@ function readFields(
     place,
   };
 }
+
+/** Names what is wrong with `approvals` by its field. */
+export const refuseApproval =
+  (place: Place, problems: Problems): RefuseApproval =>
+  (field, what, instead) =>
+    problems.add(place, `${field ? `approvals.${field}` : "approvals"} ${what}`, instead);
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:@[A-Za-z0-9][A-Za-z0-9_.-]*)?$/;
 

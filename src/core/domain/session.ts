@@ -11,6 +11,10 @@ export type SessionStatus = "idle" | "running" | "stopping" | "ended" | "failed"
 
 export const isOpen = (status: SessionStatus): boolean => status !== "ended" && status !== "failed";
 
+/** Whether a conversation is in the workspace the session lives in: what is clicked elsewhere is none of its own. */
+export const isIn = ({ conversation }: Session, { provider, workspaceId }: Conversation): boolean =>
+  conversation?.provider === provider && conversation.workspaceId === workspaceId;
+
 export interface Session {
   readonly id: string;
   readonly agentId: string;

@@ -3,8 +3,8 @@ import { withTx } from "../db/withTx.ts";
 import { mayDecide } from "../domain/deciders.ts";
 import type { Decision } from "../domain/decision.ts";
 import { CountersignError, type ErrorCode } from "../domain/errors.ts";
-import type { Person } from "../domain/message.ts";
-import type { Session } from "../domain/session.ts";
+import type { Conversation, Person } from "../domain/message.ts";
+import { isIn, type Session } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
 import { authoriseAgain, findAgainBy } from "../store/attempts.ts";
 import { approveDecision, expireDecision, findDecision, rejectDecision } from "../store/decisions.ts";
@@ -13,6 +13,7 @@ import { lockSession } from "../store/sessions.ts";
 import { redrawCard } from "./card.ts";
 import type { Core } from "./core.ts";
 import { reportOutcome } from "./reportOutcome.ts";
+import type { Standing } from "./standing.ts";
 
 export interface Decide {
   readonly decisionId: string;
@@ -21,6 +22,10 @@ export interface Decide {
   readonly reason?: string;
   /** The beginning of the digest of the card that was decided on; the API decides on the stored one. */
   readonly card?: string;
+  /** Where the click came from: it has to be the workspace its card stands in. */
+  readonly from?: Conversation;
+  /** What the platform says of `by`; absent, they are in no group. */
+  readonly standing?: Standing | undefined;
 }
 
 export type Decided =
@@ -35,10 +40,10 @@ export type Decided =
 export async function decideLocked(core: Core, db: Db, word: Decide): Promise<Decided> {
   const known = await findDecision(db, word.decisionId);
   const session = known && (await lockSession(db, known.sessionId));
-  if (!known || !session) return refused("not_found");
-  // Over the API the key's holder vouches for `by` (A7); in chat the platform does, and only deciders count.
-  if (word.by.provider !== "api" && !mayDecide(known, word.by, session.conversation))
-    return refused("decision_not_yours");
+  if (!known || !session || (word.from && !isIn(session, word.from))) return refused("not_found");
+  const { memberOf, refusal } = word.standing ?? {};
+  const right = mayDecide(known, word.by, session.conversation, memberOf);
+  if (!right) return refused(refusal?.code ?? "decision_not_yours", refusal?.message);
 
   const card = word.card ?? known.cardDigest;
   switch (word.verb) {
@@ -47,7 +52,7 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
       if (!approved) return lost(core, db, session, known.id, card);
       await appendEvents(db, {
         sessionId: session.id,
-        events: [{ type: "approval.approved", turnId: approved.turnId, data: decidedData(approved) }],
+        events: [{ type: "approval.approved", turnId: approved.turnId, data: { ...decidedData(approved), right } }],
       });
       return {
         ok: true,
@@ -58,7 +63,7 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
     case "reject": {
       const rejected = await rejectDecision(db, known.id, word.by, card, word.reason ?? null);
       if (!rejected) return lost(core, db, session, known.id, card);
-      return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected) };
+      return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected, { right }) };
     }
     case "run-again": {
       const again = await authoriseAgain(db, known.id, word.by, card);

@@ -10,7 +10,7 @@ import {
   personKey,
 } from "../domain/message.ts";
 import { matchOption, type Question } from "../domain/question.ts";
-import { isOpen, type Session } from "../domain/session.ts";
+import { isIn, isOpen } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
 import { recordReceived, takeMessage } from "../store/inbox.ts";
@@ -21,6 +21,7 @@ import type { Core } from "./core.ts";
 import { decideLocked } from "./decide.ts";
 import { endLocked } from "./endSession.ts";
 import { newTurn, queueTurn } from "./queueTurn.ts";
+import { type Standing, standingOf } from "./standing.ts";
 
 export type Received =
   | { readonly status: "received"; readonly sessionId: string | null; readonly wakes: Wake[] }
@@ -36,8 +37,10 @@ export async function receiveInbound(core: Core, event: InboundEvent): Promise<R
       return { status: "ignored", reason: event.reason, wakes: [] };
     case "message":
       return receiveMessage(core, event);
-    case "click":
-      return withTx(core.pool, (db) => receiveClick(core, db, event));
+    case "click": {
+      const standing = await standingOf(core, event);
+      return withTx(core.pool, (db) => receiveClick(core, db, event, standing));
+    }
   }
 }
 
@@ -136,11 +139,16 @@ async function startOver(
 
 // ----------------------------------------------------------------------------------------------------------- clicks
 
-async function receiveClick(core: Core, db: Client, click: InboundClick): Promise<Received> {
+async function receiveClick(
+  core: Core,
+  db: Client,
+  click: InboundClick,
+  standing: Standing | undefined,
+): Promise<Received> {
   if (!(await recordReceived(db, click.dedupe, null))) return DUPLICATE;
   return click.button.for === "question"
     ? answerByClick(core, db, click, click.button.questionId, click.button.option)
-    : decideByClick(core, db, click);
+    : decideByClick(core, db, click, standing);
 }
 
 async function answerByClick(
@@ -152,7 +160,7 @@ async function answerByClick(
 ): Promise<Received> {
   const known = await findQuestion(db, questionId);
   const session = known && (await lockSession(db, known.sessionId));
-  if (!session || !sameWorkspace(session, click))
+  if (!session || !isIn(session, click.conversation))
     return tell(core, db, click, "This question is not known here any more.");
   const question = await findQuestion(db, questionId);
   if (question?.status !== "open") return tell(core, db, click, "This question was already settled; nothing changed.");
@@ -165,7 +173,12 @@ async function answerByClick(
   return { status: "received", sessionId: session.id, wakes };
 }
 
-async function decideByClick(core: Core, db: Client, click: InboundClick): Promise<Received> {
+async function decideByClick(
+  core: Core,
+  db: Client,
+  click: InboundClick,
+  standing: Standing | undefined,
+): Promise<Received> {
   const { button } = click;
   if (button.for !== "decision") return ignored("not a decision");
   if (button.verb === "review") return ignored("a review opens a view and decides nothing");
@@ -174,15 +187,13 @@ async function decideByClick(core: Core, db: Client, click: InboundClick): Promi
     verb: button.verb,
     by: click.person,
     card: button.card,
+    from: click.conversation,
+    standing,
   });
   if (decided.ok) return { status: "received", sessionId: decided.decision.sessionId, wakes: decided.wakes };
   const told = await tell(core, db, click, decided.message);
   return { ...told, wakes: [...decided.wakes, ...told.wakes] };
 }
-
-const sameWorkspace = (session: Session, click: InboundClick): boolean =>
-  session.conversation?.provider === click.conversation.provider &&
-  session.conversation.workspaceId === click.conversation.workspaceId;
 
 /** Answers a click that changed nothing, for its author's eyes only (A6). */
 async function tell(core: Core, db: Client, click: InboundClick, text: string): Promise<Received> {

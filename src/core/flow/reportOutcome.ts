@@ -1,7 +1,7 @@
 import type { Db } from "../db/pool.ts";
 import type { Decision } from "../domain/decision.ts";
 import { ERRORS, type ErrorCode } from "../domain/errors.ts";
-import type { EventType } from "../domain/event.ts";
+import type { EventData, EventType } from "../domain/event.ts";
 import { isOpen, type Session } from "../domain/session.ts";
 import type { Wake } from "../ports.ts";
 import { appendEvents } from "../store/events.ts";
@@ -19,8 +19,17 @@ const EVENT: Record<Outcome, EventType> = {
   unconfirmed: "approval.unconfirmed",
 };
 
-/** Logs what became of a decision, redraws its card, and tells a living session (A9). The session must be locked. */
-export async function reportOutcome(core: Core, db: Db, session: Session, decision: Decision): Promise<Wake[]> {
+/**
+ * Logs what became of a decision, with `more` beside it, redraws its card, and tells a living session (A9). The session
+ * must be locked.
+ */
+export async function reportOutcome(
+  core: Core,
+  db: Db,
+  session: Session,
+  decision: Decision,
+  more: EventData = {},
+): Promise<Wake[]> {
   const outcome = decision.status as Outcome;
   await appendEvents(db, {
     sessionId: session.id,
@@ -37,6 +46,7 @@ export async function reportOutcome(core: Core, db: Db, session: Session, decisi
           ...(decision.reason !== null && { reason: decision.reason }),
           ...(decision.errorCode !== null && { code: decision.errorCode }),
           ...(outcome === "applied" && { result: decision.result }),
+          ...more,
         },
       },
     ],

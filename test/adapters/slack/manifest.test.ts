@@ -41,6 +41,7 @@ describe("the app's manifest", () => {
       "message.im": "im:history",
     };
     expect([...events].sort()).toEqual(Object.keys(needs).sort());
-    expect([...scopes].sort()).toEqual([...Object.values(needs), "chat:write"].sort());
+    const deciders = ["users:read", "usergroups:read"];
+    expect([...scopes].sort()).toEqual([...Object.values(needs), "chat:write", ...deciders].sort());
   });
 });

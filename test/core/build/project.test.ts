@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { buildProject } from "../../../src/core/build/buildProject.ts";
-import { DEFAULT_APPROVALS } from "../../../src/core/domain/manifest.ts";
+import { DEFAULT_APPROVALS, ruleOf } from "../../../src/core/domain/manifest.ts";
 import { oneAgent, toolModule, writeProject } from "./writeProject.ts";
 
 const build = async (project: string, files = {}) =>
@@ -106,7 +106,8 @@ test("everything wrong with a project is told at once", async () => {
 test("approvals are read with their defaults, and per tool from the project's own", async () => {
   const { manifest } = await withApprovals(
     `{ deciders: { slack: { users: ["U1"], usergroups: ["S1"] }, linear: { users: ["u-1"] } }, requesterMayDecide: false,
-       expiresAfter: "7d", channel: "slack:C1", tools: { attach: { applyTimeout: 1500, deciders: "requester" } } }`,
+       expiresAfter: "7d", channel: "slack:C1",
+       tools: { attach: { applyTimeout: 1500, deciders: "requester", requesterMayDecide: true } } }`,
   );
   const rule = { requesterMayDecide: false, expiresAfterMs: 604_800_000 };
   expect(manifest.approvals).toEqual({
@@ -114,7 +115,7 @@ test("approvals are read with their defaults, and per tool from the project's ow
     deciders: { slack: { users: ["U1"], usergroups: ["S1"] }, linear: { users: ["u-1"] } },
     applyTimeoutMs: 60_000,
     channel: "slack:C1",
-    tools: { attach: { ...rule, deciders: "requester", applyTimeoutMs: 1500 } },
+    tools: { attach: { ...rule, deciders: "requester", requesterMayDecide: true, applyTimeoutMs: 1500 } },
   });
 });
 
@@ -132,6 +133,50 @@ test.each([
   ],
 ])("%s fails the build", async (_title, approvals, message) => {
   await expect(withApprovals(approvals)).rejects.toThrow(message);
+});
+
+test.each([
+  [
+    "a handle for a group",
+    '{ deciders: { slack: { usergroups: ["@finance"] } } }',
+    'approvals.deciders.slack.usergroups names "@finance", which is no id — write the id at the end of the address',
+  ],
+  [
+    "a name for a person, in a tool's own rule",
+    '{ tools: { attach: { deciders: { slack: { users: ["U1", "ada"] } } } } }',
+    'approvals.tools.attach.deciders.slack.users names "ada", which is no id — write the member id',
+  ],
+  ["a mention", '{ deciders: { slack: { users: ["<@U1>"] } } }', 'names "<@U1>", which is no id'],
+  [
+    "a tool that no agent declares, with those there are",
+    "{ tools: { atach: {} } }",
+    'project.ts:1: approvals.tools names "atach", which is no tool with preview and apply — write attach, or take it out',
+  ],
+  [
+    "the requester alone, who may not",
+    "{ requesterMayDecide: false }",
+    "project.ts:1: approvals.requesterMayDecide is false where deciders names the requester alone, so that nobody could ever decide — name other people in approvals.deciders, or write true",
+  ],
+  [
+    "the same of a tool alone",
+    '{ deciders: { slack: { users: ["U1"] } }, requesterMayDecide: false, tools: { attach: { deciders: "requester" } } }',
+    "approvals.tools.attach.requesterMayDecide is false where deciders names the requester alone, so that nobody could ever decide — name other people in approvals.tools.attach.deciders, or write true",
+  ],
+])("A7 %s fails the build", async (_title, approvals, message) => {
+  await expect(withApprovals(approvals)).rejects.toThrow(message);
+});
+
+test("A7 the project's own rule may leave nobody where every tool that waits has one of its own", async () => {
+  const { manifest } = await withApprovals(
+    '{ requesterMayDecide: false, tools: { attach: { deciders: { slack: { users: ["W1", "T2/U2"] } } } } }',
+  );
+  expect(manifest.approvals.tools["attach"]).toMatchObject({ deciders: { slack: { users: ["W1", "T2/U2"] } } });
+});
+
+test("A7 a tool called like a property of every object has a rule, too", async () => {
+  const files = { "c.ts": toolModule('name: "constructor", description: "d", preview() {}, apply() {}') };
+  const { manifest } = await build('export default { name: "p", agents: ["support"] };', files);
+  expect(ruleOf(manifest.approvals, "constructor")).toMatchObject({ deciders: "requester", requesterMayDecide: true });
 });
 
 test("names of .env files that useSecret does not use are runtime variables", async () => {

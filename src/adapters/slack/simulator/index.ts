@@ -16,17 +16,19 @@ import { pageRoutes } from "./page/routes.ts";
 import { createPerson, type MessageRef, type Person, type PersonDeps } from "./person.ts";
 import { type ApiRequest, createRequestLog, type Violation } from "./requestLog.ts";
 import { createResponseUrls } from "./responseUrls.ts";
+import { createRoster, type Roster } from "./roster.ts";
 import { createStateFile, type Kept, readKept } from "./stateFile.ts";
 import { createTriggers } from "./triggers.ts";
 import { webApiRoutes } from "./webApi/routes.ts";
-import { type Channel, createWorkspace, type Team } from "./workspace.ts";
+import { ALL_SCOPES } from "./webApi/scopes.ts";
+import { type Channel, createWorkspace, type Team, type Usergroup } from "./workspace.ts";
 
 export type { ButtonInMessage } from "./blocks/buttons.ts";
 export { createSimulatorClient, type SimulatorClient } from "./control/client.ts";
 export type { Delivery } from "./events/delivery.ts";
 export type { Message } from "./message.ts";
 export type { MessageRef, Person } from "./person.ts";
-export type { Channel, Team } from "./workspace.ts";
+export type { Channel, Team, Usergroup } from "./workspace.ts";
 
 /** What Slack does with an event that is not acknowledged: at once, after a minute, after five. */
 export const SLACK_RETRY_DELAYS_MS = [0, 60_000, 300_000] as const;
@@ -52,6 +54,10 @@ export interface SlackSimulatorOptions {
   readonly retryDelaysMs?: readonly number[];
   /** 3,000 unless given. */
   readonly ackTimeoutMs?: number;
+  /** What the app was granted; everything the simulator knows unless given. */
+  readonly scopes?: readonly string[];
+  /** There from the start; one that was kept under the same id is replaced. */
+  readonly usergroups?: readonly Usergroup[];
   /** Milliseconds since the epoch, for timestamps, expiry and signatures. */
   readonly now?: () => number;
   readonly log?: Log;
@@ -70,6 +76,7 @@ export interface SlackSimulator {
   readonly general: string;
   readonly people: { readonly ada: Person; readonly bo: Person; readonly cy: Person };
   readonly faults: Faults;
+  readonly roster: Roster;
 
   start(): Promise<void>;
   /** Ends open connections, retries and waits. */
@@ -187,6 +194,7 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
   };
 
   if (!workspace.channel(GENERAL.id)) workspace.addChannel(GENERAL);
+  options.usergroups?.forEach(workspace.putUsergroup);
   const named = {
     ada: addPerson({ id: "U0ADA00001", name: "Ada" }),
     bo: addPerson({ id: "U0BO000001", name: "Bo" }),
@@ -194,7 +202,8 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
   };
   for (const member of kept?.members ?? []) if (!people.has(member.id)) addPerson(member);
 
-  const control: ControlDeps = { workspace, notices, deliveries, log: requestLog, changes, person, faults };
+  const roster = createRoster(workspace, ids);
+  const control: ControlDeps = { workspace, roster, notices, deliveries, log: requestLog, changes, person, faults };
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 1024 * 1024 });
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -211,6 +220,7 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
       faults,
       responseUrls,
       botToken,
+      scopes: options.scopes ?? ALL_SCOPES,
     });
   });
   app.register(async (scope) => {
@@ -249,6 +259,7 @@ export function createSlackSimulator(options: SlackSimulatorOptions = {}): Slack
     },
     addPerson: (added) => addPerson({ ...added, id: ids.next("U") }),
     addChannel: (name, type = "channel") => workspace.addChannel({ id: ids.next("C"), name, type }),
+    roster,
     person,
     thread: workspace.thread,
     messages: workspace.messages,

@@ -43,7 +43,9 @@ const KeptShape = Type.Unsafe<Kept>(
     botToken: Text,
     signingSecret: Text,
     lastId: Type.Number(),
-    members: Type.Array(Type.Object({ id: Text, name: Text, team: Text, botId: Maybe })),
+    members: Type.Array(
+      Type.Object({ id: Text, name: Text, team: Text, botId: Maybe, deleted: Type.Optional(Type.Boolean()) }),
+    ),
     channels: Type.Array(
       Type.Object({
         id: Text,
@@ -53,6 +55,10 @@ const KeptShape = Type.Unsafe<Kept>(
       }),
     ),
     messages: Type.Array(MessageShape),
+    // Not in the files of older versions.
+    usergroups: Type.Optional(
+      Type.Array(Type.Object({ id: Text, handle: Text, users: Type.Array(Text), disabled: Type.Boolean() })),
+    ),
   }),
 );
 

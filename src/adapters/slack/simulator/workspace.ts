@@ -20,7 +20,20 @@ export interface Member {
   readonly team: string;
   /** Set on another app's bot. */
   readonly botId?: string;
+  /** Their account is deactivated. */
+  readonly deleted?: boolean;
 }
+
+/** A user group, which people mention as `@handle`. */
+export interface Usergroup {
+  readonly id: string;
+  readonly handle: string;
+  /** User ids. */
+  readonly users: readonly string[];
+  readonly disabled: boolean;
+}
+
+export type UsergroupChange = Partial<Pick<Usergroup, "users" | "disabled">>;
 
 export interface Channel {
   readonly id: string;
@@ -42,6 +55,7 @@ export interface WorkspaceContent {
   readonly channels: readonly Channel[];
   /** A channel's in the order posted. */
   readonly messages: readonly Message[];
+  readonly usergroups?: readonly Usergroup[];
 }
 
 export interface Workspace {
@@ -49,6 +63,12 @@ export interface Workspace {
   members(): readonly Member[];
   member(id: string): Member | undefined;
   addMember(member: Member): Channel;
+  /** Replaces what is known of somebody who is here. */
+  changeMember(member: Member): void;
+  usergroups(): readonly Usergroup[];
+  usergroup(id: string): Usergroup | undefined;
+  /** Adds it, or replaces the one of this id. */
+  putUsergroup(group: Usergroup): void;
   channels(): readonly Channel[];
   channel(id: string): Channel | undefined;
   addChannel(channel: Channel): Channel;
@@ -86,6 +106,7 @@ export function createWorkspace(
   before: WorkspaceContent = { members: [], channels: [], messages: [] },
 ): Workspace {
   const members = new Map(before.members.map((member) => [member.id, member]));
+  const usergroups = new Map((before.usergroups ?? []).map((group) => [group.id, group]));
   const rooms = new Map(before.channels.map((channel) => [channel.id, emptyRoom(channel)]));
 
   const room = (channel: string): Room => {
@@ -123,6 +144,16 @@ export function createWorkspace(
     addMember(member) {
       members.set(member.id, member);
       return addChannel({ id: `D${member.id.slice(1)}`, name: `dm-${member.name}`, type: "im", user: member.id });
+    },
+    changeMember(member) {
+      members.set(member.id, member);
+      changes.notify();
+    },
+    usergroups: () => [...usergroups.values()],
+    usergroup: (id) => usergroups.get(id),
+    putUsergroup(group) {
+      usergroups.set(group.id, group);
+      changes.notify();
     },
     channels: () => [...rooms.values()].map(({ channel }) => channel),
     channel: (id) => rooms.get(id)?.channel,
@@ -176,6 +207,7 @@ export function createWorkspace(
       members: [...members.values()],
       channels: [...rooms.values()].map(({ channel }) => channel),
       messages: [...rooms.values()].flatMap(({ byTs }) => [...byTs.values()]),
+      usergroups: [...usergroups.values()],
     }),
   };
 }

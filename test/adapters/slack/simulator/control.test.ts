@@ -54,6 +54,21 @@ describe("another process drives it", () => {
     expect(second?.headers["x-slack-retry-num"]).toBe("3");
   });
 
+  test("an administrator makes a user group, changes and disables it, and closes an account", async () => {
+    const { web, sim } = setting;
+    const { ada, bo } = sim.people;
+    const { id } = await client.addUsergroup({ handle: "finance", people: ["Ada", bo.id] });
+    expect((await web.usergroups.users.list({ usergroup: id })).users).toEqual([ada.id, bo.id]);
+    await client.changeUsergroup({ id, people: ["bo"] });
+    expect((await client.state()).usergroups).toEqual([{ id, handle: "finance", users: [bo.id], disabled: false }]);
+    await client.changeUsergroup({ id, disabled: true });
+    expect(await refused(web.usergroups.users.list({ usergroup: id }))).toMatchObject({ error: "no_such_subteam" });
+    await client.deactivate("Bo");
+    expect((await web.users.info({ user: bo.id })).user).toMatchObject({ deleted: true });
+    await expect(client.changeUsergroup({ id: "S0NONE" })).rejects.toThrow("there is no user group S0NONE");
+    await expect(client.addUsergroup({ handle: "@ no", people: [] })).rejects.toThrow("400");
+  });
+
   test("a fault strikes the next call", async () => {
     await client.fail({
       method: "chat.postMessage",

@@ -73,6 +73,33 @@ describe("a simulator with a state file", () => {
     expect(Number((await second.sim.people.ada.say(room.id, "later")).ts)).toBeGreaterThan(Number(card.ts));
   });
 
+  test("keeps user groups and closed accounts, and one that is given replaces the kept one", async () => {
+    const first = await start();
+    const { ada, bo } = first.sim.people;
+    const { id } = first.sim.roster.addUsergroup("finance", [ada.id]);
+    first.sim.roster.deactivate(bo.id);
+    await first.close();
+
+    const second = await start();
+    expect((await second.web.usergroups.users.list({ usergroup: id })).users).toEqual([ada.id]);
+    expect((await second.web.users.info({ user: bo.id })).user).toMatchObject({ deleted: true });
+    await second.close();
+    const third = await start({ usergroups: [{ id, handle: "finance", users: [bo.id], disabled: false }] });
+    expect((await third.web.usergroups.users.list({ usergroup: id })).users).toEqual([bo.id]);
+  });
+
+  test("reads what an older version kept, which knew no user groups", async () => {
+    const first = await start();
+    first.sim.roster.addUsergroup("finance", []);
+    await first.close();
+    const { usergroups, ...older } = await kept();
+    expect(usergroups).toHaveLength(1);
+    await writeFile(stateFile, JSON.stringify(older));
+    const second = await start();
+    expect(second.sim.botToken).toBe(first.sim.botToken);
+    expect((await second.web.usergroups.list()).usergroups).toEqual([]);
+  });
+
   test("has written what happened a moment ago, though nobody stopped it", async () => {
     const { sim } = await start();
     await sim.people.ada.say(sim.general, "before the power went");

@@ -56,6 +56,47 @@ describe("who calls", () => {
   });
 });
 
+describe("user groups", () => {
+  test("are listed with their handles, their members where asked for, the disabled ones where asked for", async () => {
+    const { ada, bo } = setting.sim.people;
+    const { roster } = setting.sim;
+    const finance = roster.addUsergroup("finance", [ada.id]);
+    const old = roster.addUsergroup("old", [bo.id]);
+    roster.changeUsergroup(old.id, { disabled: true });
+    const { usergroups = [] } = await setting.web.usergroups.list();
+    expect(usergroups).toMatchObject([{ id: finance.id, handle: "finance", user_count: 1, date_delete: 0 }]);
+    expect(usergroups[0]).not.toHaveProperty("users");
+    const all = await setting.web.usergroups.list({ include_disabled: true, include_users: true });
+    expect(all.usergroups).toMatchObject([{ users: [ada.id] }, { id: old.id, date_delete: expect.any(Number) }]);
+    expect(all.usergroups?.[1]?.date_delete).toBeGreaterThan(0);
+    expect((await setting.web.usergroups.users.list({ usergroup: finance.id })).users).toEqual([ada.id]);
+    for (const usergroup of [old.id, "S0NONE"]) {
+      const answer = await refused(setting.web.usergroups.users.list({ usergroup }));
+      expect(answer).toMatchObject({ error: "no_such_subteam" });
+    }
+  });
+
+  test("and people need their scopes; a call without a group is a violation", async () => {
+    const before = setting.sim.violations.length;
+    await refused(setting.web.apiCall("usergroups.users.list"));
+    expect(said(before)).toMatchObject([{ method: "usergroups.users.list", error: "invalid_arguments" }]);
+    const bare = await createSetting({ scopes: ["chat:write"] });
+    try {
+      for (const [method, needed] of [
+        ["users.info", "users:read"],
+        ["usergroups.list", "usergroups:read"],
+        ["usergroups.users.list", "usergroups:read"],
+      ] as const) {
+        const answer = await refused(bare.web.apiCall(method, { user: "U1", usergroup: "S1" }));
+        expect(answer).toMatchObject({ error: "missing_scope", needed, provided: "chat:write" });
+      }
+      expect(bare.sim.violations).toEqual([]);
+    } finally {
+      await bare.close();
+    }
+  });
+});
+
 describe("posting", () => {
   test("a post has a ts of its own, later than every one before, and is kept with its blocks", async () => {
     const posts = await Promise.all(

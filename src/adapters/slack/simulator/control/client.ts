@@ -1,4 +1,7 @@
+import type { Usergroup } from "../workspace.ts";
 import type {
+  AddUsergroupRequest,
+  ChangeUsergroupRequest,
   ClickRequest,
   DirectRequest,
   FaultRequest,
@@ -25,6 +28,10 @@ export interface SimulatorClient {
   click(request: ClickRequest): Promise<DeliveryState>;
   submit(request: SubmitRequest): Promise<DeliveryState>;
   redeliver(request?: RedeliverRequest): Promise<DeliveryState>;
+  /** A user group of these people, each by name or id. */
+  addUsergroup(request: AddUsergroupRequest): Promise<Usergroup>;
+  changeUsergroup(request: ChangeUsergroupRequest): Promise<Usergroup>;
+  deactivate(person: string): Promise<void>;
   /** Lets a call of the Web API go wrong. */
   fail(request: FaultRequest): Promise<void>;
   state(): Promise<SimulatorState>;
@@ -59,6 +66,9 @@ export function createSimulatorClient(url: string): SimulatorClient {
     click: (body) => post("click", body),
     submit: (body) => post("submit", body),
     redeliver: (body = {}) => post("redeliver", body),
+    addUsergroup: (body) => post("usergroups", body),
+    changeUsergroup: (body) => post("usergroups/change", body),
+    deactivate: async (person) => void (await post("deactivate", { person })),
     fail: async (body) => void (await post("faults", body)),
     state: () => state(),
     thread: async (channel, ts) =>

@@ -4,12 +4,14 @@ import type { FastifyError, FastifyInstance } from "fastify";
 import type { Faults } from "../faults.ts";
 import { Impossible } from "../impossible.ts";
 import type { Person, Posted } from "../person.ts";
+import type { Roster } from "../roster.ts";
 import { readState, type StateDeps, toDeliveryState } from "./state.ts";
 
 export interface ControlDeps extends StateDeps {
   /** By name, in any case, or by id. Throws `Impossible`. */
   readonly person: (nameOrId: string) => Person;
   readonly faults: Faults;
+  readonly roster: Roster;
 }
 
 const Text = Type.String({ maxLength: 100_000 });
@@ -58,6 +60,14 @@ const ArmFault = Type.Object({
   channel: Type.Optional(Type.String()),
   count: Type.Optional(Type.Integer({ minimum: 1 })),
 });
+const People = Type.Array(Type.String());
+const AddUsergroup = Type.Object({ handle: Type.String({ pattern: "^[a-z0-9._-]{1,21}$" }), people: People });
+const ChangeUsergroup = Type.Object({
+  id: Type.String(),
+  people: Type.Optional(People),
+  disabled: Type.Optional(Type.Boolean()),
+});
+const Deactivate = Type.Object({ person: Type.String() });
 const After = Type.Object({ after: Type.Optional(Type.Integer()) });
 
 export type SayRequest = Static<typeof Say>;
@@ -66,6 +76,8 @@ export type DirectRequest = Static<typeof Direct>;
 export type ClickRequest = Static<typeof Click>;
 export type SubmitRequest = Static<typeof Submit>;
 export type RedeliverRequest = Static<typeof Redeliver>;
+export type AddUsergroupRequest = Static<typeof AddUsergroup>;
+export type ChangeUsergroupRequest = Static<typeof ChangeUsergroup>;
 export type FaultRequest = Static<typeof ArmFault>;
 
 /** Shorter than the idle timeouts of proxies and browsers. */
@@ -74,7 +86,7 @@ const LONG_POLL_MS = 20_000;
 /** `/simulator/*`: drives the simulator from another process or from the page. JSON only. */
 export function controlRoutes(instance: FastifyInstance, deps: ControlDeps): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const { workspace, changes, deliveries, notices, faults, person } = deps;
+  const { workspace, changes, deliveries, notices, faults, person, roster } = deps;
 
   const channelId = (idOrName: string): string => {
     const found = workspace.channels().find(({ id, name }) => id === idOrName || name === idOrName.replace(/^#/, ""));
@@ -134,6 +146,20 @@ export function controlRoutes(instance: FastifyInstance, deps: ControlDeps): voi
     const again = delivery === undefined ? deliveries.all.at(-1) : deliveries.all.find(({ id }) => id === delivery);
     if (!again) throw new Impossible("there is nothing to deliver again");
     return toDeliveryState(await deliveries.again(again, { retryNum }));
+  });
+  const idsOf = (people: readonly string[]): string[] => people.map((name) => person(name).id);
+  app.post("/simulator/usergroups", { schema: { body: AddUsergroup } }, async ({ body: { handle, people } }) =>
+    roster.addUsergroup(handle, idsOf(people)),
+  );
+  app.post("/simulator/usergroups/change", { schema: { body: ChangeUsergroup } }, async ({ body }) =>
+    roster.changeUsergroup(body.id, {
+      ...(body.people && { users: idsOf(body.people) }),
+      ...(body.disabled !== undefined && { disabled: body.disabled }),
+    }),
+  );
+  app.post("/simulator/deactivate", { schema: { body: Deactivate } }, async ({ body }) => {
+    roster.deactivate(person(body.person).id);
+    return { ok: true };
   });
   app.post("/simulator/faults", { schema: { body: ArmFault } }, async ({ body: { method, fault, channel, count } }) => {
     faults.next(method, fault, {

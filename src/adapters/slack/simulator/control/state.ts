@@ -4,7 +4,7 @@ import type { Deliveries, Delivery } from "../events/delivery.ts";
 import type { JsonObject, Message } from "../message.ts";
 import type { Ephemeral, Notices, OpenView } from "../notices.ts";
 import type { RequestLog, Violation } from "../requestLog.ts";
-import type { Channel, Team, Workspace } from "../workspace.ts";
+import type { Channel, Team, Usergroup, Workspace } from "../workspace.ts";
 
 /** What `GET /simulator/state` answers: the workspace as a person with every screen in view would see it. */
 export interface SimulatorState {
@@ -13,6 +13,7 @@ export interface SimulatorState {
   readonly team: Team;
   readonly people: readonly { readonly id: string; readonly name: string; readonly dmChannel: string }[];
   readonly channels: readonly Channel[];
+  readonly usergroups: readonly Usergroup[];
   /** The newest 100, oldest first; a post without replies is a thread of one message. */
   readonly threads: readonly ThreadState[];
   readonly ephemerals: readonly Ephemeral[];
@@ -89,6 +90,7 @@ export function readState({ workspace, notices, deliveries, log, changes }: Stat
     team,
     people: workspace.members().map(({ id, name }) => ({ id, name, dmChannel: workspace.directChannel(id)?.id ?? "" })),
     channels,
+    usergroups: workspace.usergroups(),
     threads: roots.map(({ channel, ts }) => ({
       channel,
       ts,

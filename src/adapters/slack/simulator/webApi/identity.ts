@@ -1,3 +1,4 @@
+import type { Member } from "../workspace.ts";
 import type { MethodDeps, Methods } from "./method.ts";
 import { refusal } from "./refusal.ts";
 
@@ -16,8 +17,8 @@ export function identityMethods({ workspace, url }: MethodDeps): Methods {
     }),
     "users.info"(args) {
       const id = args.required("user");
-      const bot = id === team.botUserId ? { id, name: team.botName, team: team.id, botId: team.botId } : undefined;
-      const member = workspace.member(id) ?? bot;
+      const bot: Member = { id: team.botUserId, name: team.botName, team: team.id, botId: team.botId };
+      const member = id === bot.id ? bot : workspace.member(id);
       if (!member) throw refusal("user_not_found");
       const { name } = member;
       return {
@@ -26,7 +27,7 @@ export function identityMethods({ workspace, url }: MethodDeps): Methods {
           team_id: member.team,
           name: name.toLowerCase(),
           real_name: name,
-          deleted: false,
+          deleted: member.deleted ?? false,
           is_bot: member.botId !== undefined,
           is_restricted: false,
           is_ultra_restricted: false,

@@ -9,12 +9,16 @@ import { conversationMethods } from "./conversations.ts";
 import { identityMethods } from "./identity.ts";
 import type { Method, MethodDeps } from "./method.ts";
 import { Refusal, violation } from "./refusal.ts";
+import { checkScope } from "./scopes.ts";
 import { surfaceMethods } from "./surfaces.ts";
+import { usergroupMethods } from "./usergroups.ts";
 
 export interface WebApiDeps extends MethodDeps {
   readonly faults: Faults;
   readonly responseUrls: ResponseUrls;
   readonly botToken: string;
+  /** What the app was granted. */
+  readonly scopes: readonly string[];
 }
 
 type ApiRoute = { Params: { method: string }; Querystring: Record<string, string>; Body: string | undefined };
@@ -23,7 +27,9 @@ type ApiRoute = { Params: { method: string }; Querystring: Record<string, string
 export function webApiRoutes(app: FastifyInstance, deps: WebApiDeps): void {
   const { log, faults, responseUrls, now } = deps;
   const methods = new Map<string, Method>(
-    [chatMethods, conversationMethods, identityMethods, surfaceMethods].flatMap((group) => Object.entries(group(deps))),
+    [chatMethods, conversationMethods, identityMethods, surfaceMethods, usergroupMethods].flatMap((group) =>
+      Object.entries(group(deps)),
+    ),
   );
 
   function call(method: string, args: Arguments, token: string | undefined): JsonObject {
@@ -31,6 +37,7 @@ export function webApiRoutes(app: FastifyInstance, deps: WebApiDeps): void {
     if (!run) throw violation("unknown_method");
     if (token === undefined) throw violation("not_authed");
     if (token !== deps.botToken) throw violation("invalid_auth");
+    checkScope(method, deps.scopes);
     return run(args);
   }
 
@@ -67,7 +74,7 @@ export function webApiRoutes(app: FastifyInstance, deps: WebApiDeps): void {
       if (fault?.kind === "resetAfterAccept") return breakConnection(request, reply);
       if (fault?.kind === "delay") await wait(fault.ms, undefined, { ref: false });
       if (fault?.kind === "hold") await fault.until;
-      return reply.header("x-oauth-scopes", SCOPES).send(body);
+      return reply.header("x-oauth-scopes", deps.scopes.join(",")).send(body);
     },
   });
 
@@ -82,9 +89,6 @@ export function webApiRoutes(app: FastifyInstance, deps: WebApiDeps): void {
     }
   });
 }
-
-const SCOPES =
-  "app_mentions:read,channels:history,groups:history,im:history,im:write,chat:write,users:read,reactions:write";
 
 type FaultBefore = Exclude<Fault, { kind: "resetAfterAccept" | "delay" | "hold" }>;
 
@@ -110,9 +114,10 @@ function breakConnection(request: FastifyRequest, reply: FastifyReply): FastifyR
   return reply;
 }
 
-const toBody = ({ error, messages }: Refusal): JsonObject => ({
+const toBody = ({ error, messages, detail }: Refusal): JsonObject => ({
   ok: false,
   error,
+  ...detail,
   ...(messages.length > 0 && {
     errors: messages,
     response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) },
