@@ -1,5 +1,6 @@
 import type { Core } from "../../core/flow/core.ts";
 import type { JobQueue, Log } from "../../core/ports.ts";
+import { readRecordEnd } from "../../core/store/record.ts";
 import { listStuck } from "../../core/store/stuck.ts";
 import { createMetrics } from "./metrics.ts";
 import { type ReadinessProbe, takesTraffic } from "./readiness.ts";
@@ -32,6 +33,12 @@ export function createAdminApp({ core, queue, readiness, sweepAgeMs, log }: Admi
   });
 
   app.get("/metrics", async (_request, reply) => reply.type(metrics.contentType).send(await metrics.scrape()));
+
+  // The end of the decision record: whoever notes it elsewhere can hold every later export to it.
+  app.get("/admin", async () => {
+    const { head, signed } = await readRecordEnd(core.pool);
+    return { record: { ...head, signed }, see: ["/admin/queues", "/admin/stuck", "/metrics", "/health/ready"] };
+  });
 
   app.get("/admin/queues", async () => ({ queues: await queue.counts() }));
 

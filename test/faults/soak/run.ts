@@ -10,6 +10,7 @@ import { createLog } from "../../../src/gateway/log.ts";
 import { startEffectLedger } from "../effectLedger.ts";
 import { check, countViolations } from "../invariants.ts";
 import { openWork } from "../openWork.ts";
+import { checkRecord } from "../recordInvariant.ts";
 import { startBalancer } from "./balancer.ts";
 import { createClient } from "./client.ts";
 import { collect } from "./collect.ts";
@@ -28,6 +29,8 @@ import { createRandom } from "./random.ts";
 const RETRY_DELAYS_MS = [100, 1_000, 3_000, 10_000, 20_000, 30_000];
 /** A crash is taken up within this (contract 10). */
 const SETTLED_WITHIN_MS = 60_000;
+
+const MASTER_KEY = Buffer.alloc(32, 5).toString("base64");
 
 const options = readOptions(process.argv.slice(2));
 const began = performance.now();
@@ -72,7 +75,7 @@ async function soak(): Promise<number> {
       DATABASE_URL: databaseUrl,
       ...(around.redisUrl !== null && { REDIS_URL: around.redisUrl }),
       COUNTERSIGN_API_KEY: "key-of-the-soak",
-      COUNTERSIGN_MASTER_KEY: Buffer.alloc(32, 5).toString("base64"),
+      COUNTERSIGN_MASTER_KEY: MASTER_KEY,
       SLACK_BOT_TOKEN: sim.botToken,
       SLACK_SIGNING_SECRET: sim.signingSecret,
       SLACK_API_URL: sim.apiUrl,
@@ -114,7 +117,7 @@ async function soak(): Promise<number> {
 
   const operations = clients.flatMap((client) => client.operations);
   const history = await collect(pool, ledger, sim, operations);
-  const violations = check(history);
+  const violations = [...check(history), ...(await checkRecord(pool))];
   for (const { invariant, detail } of violations) say(`VIOLATION ${invariant} ${detail}`);
   for (const violation of sim.violations) say(`SLACK WOULD REFUSE ${JSON.stringify(violation)}`);
   const { decisions, attempts } = history.stored;

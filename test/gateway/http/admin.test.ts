@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signRecord } from "../../../src/core/flow/signRecord.ts";
+import { createHeadKey } from "../../../src/core/record/headKey.ts";
 import { finishAttempt, startAttempt } from "../../../src/core/store/attempts.ts";
 import { insertDeliveries } from "../../../src/core/store/deliveries.ts";
 import { claimNextTurn } from "../../../src/core/store/turns.ts";
@@ -196,4 +198,17 @@ describe("GET /admin/stuck", () => {
 it("answers what is not there as JSON", async () => {
   const answer = await admin().inject("/nothing");
   expect([answer.statusCode, answer.json().error.code]).toEqual([404, "not_found"]);
+});
+
+describe("GET /admin", () => {
+  it("I9 shows where the decision record ends, and how far it is signed", async () => {
+    await proposeSomething(setting);
+    const before = (await admin().inject("/admin")).json();
+    expect(before.record).toMatchObject({ seq: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(before.record.signed).toBeNull();
+    const headKey = createHeadKey(Buffer.alloc(32, 3).toString("base64"));
+    await signRecord({ pool: setting.core.pool, headKey });
+    const { seq, hash, signed } = (await admin().inject("/admin")).json().record;
+    expect(signed).toMatchObject({ seq, hash, key: headKey.publicKey });
+  });
 });
