@@ -11,8 +11,8 @@ import { visibleLine } from "./text.ts";
  */
 export const FRESH_MS = 30_000;
 
-/** A click makes two look-ups, one after the other, and a transaction: together under Slack's three seconds. */
-const TIMEOUT_MS = 1_000;
+/** A click waits for two of them at most, one after the other, and a transaction: under Slack's three seconds. */
+const TIMEOUT_MS = 1_250;
 
 const MOST_KEPT = 1_000;
 const LONGEST_NAME = 80;

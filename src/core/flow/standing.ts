@@ -15,8 +15,9 @@ export interface Standing {
 
 /**
  * Asks the platform, before the transaction that takes the click in: no network call is made while one is open. Only
- * what decides the answer is asked, so that a click of somebody who is named, or who asked for the change, asks nothing.
- * Absent where there is nobody to ask, or nothing to decide.
+ * what decides the answer is asked, so that a click of somebody who is named, or who asked for the change, asks nothing;
+ * a named person who was deactivated meanwhile is signed out, and clicks no more. Absent where there is nobody to ask,
+ * or nothing to decide.
  */
 export async function standingOf(core: Core, click: InboundClick): Promise<Standing | undefined> {
   const { button, person: who, conversation: where } = click;
