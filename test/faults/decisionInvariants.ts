@@ -1,5 +1,5 @@
 import { digest } from "../../src/core/digest.ts";
-import { mayDecide } from "../../src/core/domain/deciders.ts";
+import { mayDecide, type Right } from "../../src/core/domain/deciders.ts";
 import type { EffectCall } from "./effectLedger.ts";
 import { type Find, when } from "./find.ts";
 import type { History, Posted, Said } from "./history.ts";
@@ -14,6 +14,8 @@ const eachDecision =
 
 const eventsOf = ({ stored }: History, { id }: Decision): Event[] =>
   stored.events.filter((event) => event.data.decisionId === id);
+const approvedEvent = (history: History, decision: Decision): Event | undefined =>
+  eventsOf(history, decision).find((event) => event.type === "approval.approved");
 const effectsOf = ({ effects }: History, { id }: Decision): EffectCall[] => effects.filter((call) => call.key === id);
 const attemptsOf = ({ stored }: History, { id }: Decision) => stored.attempts.filter((a) => a.decision_id === id);
 const wordsOn = ({ said }: History, { id }: Decision) =>
@@ -86,8 +88,11 @@ const approvedBefore = eachDecision((decision, history) => {
   if (calls.length === 0) return [];
   const by = decision.decided_by;
   const session = history.stored.sessions.find((one) => one.id === decision.session_id);
+  const right = approvedEvent(history, decision)?.data.right as Right | undefined;
+  // In which group somebody was at the click only the platform knew; that the rule names the group can be checked.
+  const memberOf = right?.via === "usergroup" ? [right.group] : [];
   const allowed =
-    by !== null && (by.provider === "api" || Boolean(mayDecide(decision, by, session?.conversation ?? null)));
+    by !== null && (by.provider === "api" || mayDecide(decision, by, session?.conversation ?? null, memberOf) !== null);
   const did = wordsOn(history, decision).some((word) => word.verb === "approve" && word.by.userId === by?.userId);
   const events = eventsOf(history, decision);
   const approved = events.findIndex((event) => event.type === "approval.approved");

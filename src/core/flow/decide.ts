@@ -46,9 +46,10 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
   if (!right) return refused(refusal?.code ?? "decision_not_yours", refusal?.message);
 
   const card = word.card ?? known.cardDigest;
+  const said = { by: word.by, right, cardPrefix: card };
   switch (word.verb) {
     case "approve": {
-      const approved = await approveDecision(db, known.id, word.by, card);
+      const approved = await approveDecision(db, known.id, said);
       if (!approved) return lost(core, db, session, known.id, card);
       await appendEvents(db, {
         sessionId: session.id,
@@ -61,12 +62,12 @@ export async function decideLocked(core: Core, db: Db, word: Decide): Promise<De
       };
     }
     case "reject": {
-      const rejected = await rejectDecision(db, known.id, word.by, card, word.reason ?? null);
+      const rejected = await rejectDecision(db, known.id, said, word.reason ?? null);
       if (!rejected) return lost(core, db, session, known.id, card);
       return { ok: true, decision: rejected, wakes: await reportOutcome(core, db, session, rejected, { right }) };
     }
     case "run-again": {
-      const again = await authoriseAgain(db, known.id, word.by, card);
+      const again = await authoriseAgain(db, known.id, said);
       if (again) return { ok: true, decision: again, wakes: [{ kind: "apply", id: again.id }] };
       const by = await findAgainBy(db, known.id);
       return by

@@ -3,14 +3,15 @@ import type { Decision, DecisionStatus } from "../domain/decision.ts";
 import type { Json } from "../domain/json.ts";
 import type { Person } from "../domain/message.ts";
 import { COLUMNS, type DecisionRow, first, toDecision } from "./decisionRow.ts";
+import type { Word } from "./decisions.ts";
 
 /** unconfirmed stays unconfirmed, and one named person asked for one more attempt. Null: somebody was first. */
-export async function authoriseAgain(db: Db, id: string, by: Person, cardPrefix: string): Promise<Decision | null> {
+export async function authoriseAgain(db: Db, id: string, word: Word): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
-    `update decisions set again_by = $2::json, updated_at = countersign_now()
+    `update decisions set again_by = $2::json, word_right = $4::json, updated_at = countersign_now()
      where id = $1 and status = 'unconfirmed' and again_by is null and starts_with(card_digest, $3)
      returning ${COLUMNS}`,
-    [id, JSON.stringify(by), cardPrefix],
+    [id, JSON.stringify(word.by), word.cardPrefix, JSON.stringify(word.right)],
   );
   return first(rows);
 }

@@ -1,4 +1,5 @@
 import type { Db } from "../db/pool.ts";
+import type { Right } from "../domain/deciders.ts";
 import type { Decision, DecisionStatus } from "../domain/decision.ts";
 import type { Conversation, Person } from "../domain/message.ts";
 import { COLUMNS, type DecisionRow, first, toDecision } from "./decisionRow.ts";
@@ -79,34 +80,44 @@ export async function listDecisions(db: Db, filter: DecisionFilter): Promise<Dec
   return rows.map(toDecision);
 }
 
+/** What one person says on a card. */
+export interface Word {
+  readonly by: Person;
+  readonly right: Right;
+  /** The beginning of the digest of the card that they saw. */
+  readonly cardPrefix: string;
+}
+
 /** pending → approved. Null: it is not pending any more, its time is over, or the card is another one. */
-export async function approveDecision(db: Db, id: string, by: Person, cardPrefix: string): Promise<Decision | null> {
+export async function approveDecision(db: Db, id: string, word: Word): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
     `update decisions
-     set status = 'approved', decided_at = countersign_now(), decided_by = $2::json, updated_at = countersign_now()
+     set status = 'approved', decided_at = countersign_now(), decided_by = $2::json, word_right = $4::json,
+       updated_at = countersign_now()
      where id = $1 and status = 'pending' and (expires_at is null or expires_at > countersign_now())
        and starts_with(card_digest, $3)
      returning ${COLUMNS}`,
-    [id, JSON.stringify(by), cardPrefix],
+    [id, JSON.stringify(word.by), word.cardPrefix, JSON.stringify(word.right)],
   );
   return first(rows);
 }
 
 /** pending → rejected; the same conditions. */
-export async function rejectDecision(
-  db: Db,
-  id: string,
-  by: Person,
-  cardPrefix: string,
-  reason: string | null,
-): Promise<Decision | null> {
+export async function rejectDecision(db: Db, id: string, word: Word, reason: string | null): Promise<Decision | null> {
   const { rows } = await db.query<DecisionRow>(
     `update decisions
-     set status = 'rejected', decided_at = countersign_now(), decided_by = $2::json, reason = $4::json, updated_at = countersign_now()
+     set status = 'rejected', decided_at = countersign_now(), decided_by = $2::json, word_right = $4::json,
+       reason = $5::json, updated_at = countersign_now()
      where id = $1 and status = 'pending' and (expires_at is null or expires_at > countersign_now())
        and starts_with(card_digest, $3)
      returning ${COLUMNS}`,
-    [id, JSON.stringify(by), cardPrefix, reason === null ? null : JSON.stringify(reason)],
+    [
+      id,
+      JSON.stringify(word.by),
+      word.cardPrefix,
+      JSON.stringify(word.right),
+      reason === null ? null : JSON.stringify(reason),
+    ],
   );
   return first(rows);
 }

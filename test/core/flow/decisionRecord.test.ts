@@ -61,7 +61,10 @@ describe("the decision record", () => {
       details: { tool: "attach", inputDigest, cardDigest, requester: ANA, rule: { deciders: "requester" } },
     });
     expect(shown).toMatchObject({ event: "shown", details: { expiresAt: expect.stringMatching(/Z$/) } });
-    expect(approved).toMatchObject({ event: "approved", details: { by: ANA, inputDigest, cardDigest } });
+    expect(approved).toMatchObject({
+      event: "approved",
+      details: { by: ANA, right: { via: "requester" }, inputDigest, cardDigest },
+    });
     expect(applying).toMatchObject({ event: "applying", details: { by: ANA, attempt: 1, inputDigest } });
     expect(applied).toMatchObject({ event: "applied", details: { attempt: 1, code: null } });
     expect(applied?.details["resultDigest"]).toBe(digest('{"attached":true}'));

@@ -19,6 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
+const WORD = { by: ANA, right: { via: "requester" }, cardPrefix: "ca" } as const;
 const some = (row: object | null): boolean => row !== null;
 const held = (id: string) => ({ id, fence: FENCE });
 const sessionOf = async (table: "turns" | "decisions", id: string): Promise<string> =>
@@ -43,12 +44,12 @@ describe("store functions of decisions", () => {
       {
         name: "approveDecision",
         inputs: ["approve"],
-        run: async (db, id) => some(await decisions.approveDecision(db, id, ANA, "ca")),
+        run: async (db, id) => some(await decisions.approveDecision(db, id, WORD)),
       },
       {
         name: "rejectDecision",
         inputs: ["reject"],
-        run: async (db, id) => some(await decisions.rejectDecision(db, id, ANA, "ca", null)),
+        run: async (db, id) => some(await decisions.rejectDecision(db, id, WORD, null)),
       },
       {
         name: "expireDecision",
@@ -66,7 +67,7 @@ describe("store functions of decisions", () => {
         name: "authoriseAgain and startAttempt",
         inputs: ["runAgain"],
         run: async (db, id) => {
-          const again = await attempts.authoriseAgain(db, id, ANA, "ca");
+          const again = await attempts.authoriseAgain(db, id, WORD);
           return again !== null && some(await attempts.startAttempt(db, id, 1));
         },
       },

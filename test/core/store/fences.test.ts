@@ -30,7 +30,11 @@ describe("a fence", () => {
 
   it("A5 that is not the latest attempt's reports nothing but evidence", async () => {
     const id = await insertDecisionRow(db.pool, "unconfirmed");
-    await attempts.authoriseAgain(db.pool, id, { provider: "slack", workspaceId: "T1", userId: "U1" }, "card");
+    await attempts.authoriseAgain(db.pool, id, {
+      by: { provider: "slack", workspaceId: "T1", userId: "U1" },
+      right: { via: "requester" },
+      cardPrefix: "card",
+    });
     const second = await attempts.startAttempt(db.pool, id, 1_000);
     const end = { outcome: "applied", errorCode: null, result: 1 } as const;
     expect(await attempts.finishAttempt(db.pool, id, FENCE, end)).toBeNull();

@@ -25,6 +25,8 @@ interface Pair {
 const FENCES = 40;
 const fence = (attempt: number): number => FENCES + attempt;
 
+const WORD = { by: ANA, right: { via: "requester" }, cardPrefix: "card" } as const;
+
 const reports = (attempt: number, outcome: Outcome) => {
   const end = { outcome, errorCode: null, result: null };
   return {
@@ -40,11 +42,11 @@ const reports = (attempt: number, outcome: Outcome) => {
 };
 
 const PAIRS: Readonly<Record<string, Pair>> = {
-  approves: { sql: (db, id) => decisions.approveDecision(db, id, ANA, "card"), model: STATEMENTS.approve },
-  rejects: { sql: (db, id) => decisions.rejectDecision(db, id, ANA, "card", null), model: STATEMENTS.reject },
+  approves: { sql: (db, id) => decisions.approveDecision(db, id, WORD), model: STATEMENTS.approve },
+  rejects: { sql: (db, id) => decisions.rejectDecision(db, id, WORD, null), model: STATEMENTS.reject },
   expires: { sql: (db, id) => decisions.expireDecision(db, id), model: STATEMENTS.expire },
   "authorises one more": {
-    sql: (db, id) => attempts.authoriseAgain(db, id, ANA, "card"),
+    sql: (db, id) => attempts.authoriseAgain(db, id, WORD),
     model: STATEMENTS.authoriseAgain,
   },
   starts: { sql: (db, id) => attempts.startAttempt(db, id, 60_000), model: STATEMENTS.start },
