@@ -7,6 +7,7 @@ import { packageRoot } from "../core/packageRoot.ts";
 import { printAuditKey, verifyExport, writeExport } from "./commands/audit.ts";
 import { build } from "./commands/build.ts";
 import { demo } from "./commands/demo.ts";
+import { doctor } from "./commands/doctor.ts";
 import { listSecretNames, removeSecret, setSecret } from "./commands/secrets.ts";
 import { printSlackManifest } from "./commands/slackManifest.ts";
 import { start } from "./commands/start.ts";
@@ -38,6 +39,12 @@ program
   .command("demo")
   .description("the whole story against simulators, from a mention to a write that ran once")
   .action(() => demo());
+program
+  .command("doctor")
+  .description("look at everything a gateway stands on, and say what to do about it; starts and changes nothing")
+  .option("--project <dir>", "whose .env.local counts (default: here, if there is one)")
+  .option(...data)
+  .action((flags) => doctor(flags, process.env));
 
 const secrets = program.command("secrets").description("values that connections send and agents never see");
 secrets

@@ -7,6 +7,9 @@ import { CountersignError } from "../core/domain/errors.ts";
 /** The port its billing connection names; connections are static. */
 const BILLING_PORT = 4010;
 
+/** What its connections need and `startExample` brings: nobody has to set them. */
+export const EXAMPLE_SECRETS = ["BILLING_API_KEY"] as const;
+
 export interface Example {
   /** Its billing server. */
   readonly url: string;

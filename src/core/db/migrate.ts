@@ -5,7 +5,9 @@ import pg from "pg";
 import { CountersignError } from "../domain/errors.ts";
 import { packageRoot } from "../packageRoot.ts";
 
-const TABLE = "schema_migrations";
+/** Where the names of those that ran are kept. */
+export const TABLE = "schema_migrations";
+export const MIGRATIONS = join(packageRoot(), "src/core/db/migrations");
 /** A server that takes the connection and says nothing is as unreachable as one that is not there. */
 const CONNECT_WITHIN_MS = 15_000;
 
@@ -18,10 +20,7 @@ export interface Migrated {
  * Brings the schema up to this code's version; forward only, safe to call from any number of processes at once.
  * Throws `database_unreachable`, and `config_invalid` when the database was migrated by a newer version.
  */
-export async function migrate(
-  url: string,
-  folder: string = join(packageRoot(), "src/core/db/migrations"),
-): Promise<Migrated> {
+export async function migrate(url: string, folder: string = MIGRATIONS): Promise<Migrated> {
   const client = new pg.Client({
     connectionString: url,
     application_name: "countersign-migrate",
