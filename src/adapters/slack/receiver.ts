@@ -8,6 +8,7 @@ import { LIMITS } from "./limits.ts";
 import { EVENTS_PATH } from "./manifest.ts";
 import { parseSlack } from "./parse.ts";
 import { asRecord, textOf } from "./read.ts";
+import { tellUnrecorded } from "./unrecorded.ts";
 import { isSigned } from "./verify.ts";
 
 export interface SlackReceiverOptions {
@@ -70,6 +71,7 @@ async function handle(request: FastifyRequest, reply: FastifyReply, options: Sla
     return reply.code(200).send();
   } catch (error) {
     log.error({ err: error, eventId: textOf(body, "event_id"), retry: retry.num }, "a slack event could not be stored");
+    void tellUnrecorded(body, log);
     return refuse(reply, 503, "unavailable", ERRORS.unavailable.message);
   }
 }

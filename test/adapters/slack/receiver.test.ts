@@ -69,6 +69,14 @@ async function post(
 const mention = JSON.stringify(appMention);
 const click = `payload=${encodeURIComponent(JSON.stringify(blockActions))}`;
 const FORM = "application/x-www-form-urlencoded";
+/** The click with another `response_url`, or with none: nothing here speaks with Slack. */
+const clickOver = (url?: string) => {
+  const { response_url: _, ...rest } = blockActions;
+  return `payload=${encodeURIComponent(JSON.stringify({ ...rest, ...(url && { response_url: url }) }))}`;
+};
+const noDatabase = async () => {
+  throw new Error("no database");
+};
 
 describe("signatures", () => {
   it.each([CURRENT, PREVIOUS])("G1 every active secret counts: %s", async (secret) => {
@@ -152,16 +160,31 @@ describe("what comes in", () => {
 
   it.each([
     ["an event", mention, "application/json"],
-    ["a click", click, FORM],
+    ["a click", clickOver(), FORM],
   ])("G2 %s that could not be stored is 503", async (_what, body, type) => {
-    const { app, log } = listen(async () => {
-      throw new Error("no database");
-    });
+    const { app, log } = listen(noDatabase);
     const response = await post(app, { body, type });
     expect(response.statusCode).toBe(503);
     expect(response.json()).toMatchObject({ error: { code: "unavailable" } });
     expect(log.lines.filter(({ level }) => level === "error").length).toBeGreaterThan(0);
     expect(JSON.stringify(log.lines)).not.toContain("where is order");
+  });
+
+  it("G2 A6 who clicked in vain is told so, for their eyes alone, over the click's own address", async () => {
+    const told: unknown[] = [];
+    const slack = fastify();
+    slack.post("/actions", async ({ body }) => void told.push(body));
+    const url = await slack.listen({ host: "127.0.0.1", port: 0 });
+    try {
+      const { app } = listen(noDatabase);
+      await post(app, { body: clickOver(`${url}/actions`), type: FORM });
+      await expect.poll(() => told).toHaveLength(1);
+    } finally {
+      await slack.close();
+    }
+    expect(told).toEqual([
+      { response_type: "ephemeral", replace_original: false, text: expect.stringMatching(/click again\.$/) },
+    ]);
   });
 
   it("G3 the same event twice arrives twice, with equal keys; a retry seen first is a first", async () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isOutage } from "../../../src/core/db/outage.ts";
+import { isCut, isOutage } from "../../../src/core/db/outage.ts";
 import { createPool } from "../../../src/core/db/pool.ts";
 import { withTx } from "../../../src/core/db/withTx.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/database.ts";
@@ -62,6 +62,20 @@ describe("isOutage", () => {
     expect(errors.map(isOutage)).toEqual([true, true]);
     expect(pool.totalCount).toBe(0);
     await Promise.all([pool.end(), proxy.close()]);
+  });
+
+  it.each([
+    ["30 no room on the disk", "53100", false],
+    ["30 no memory", "53200", false],
+    ["30 a disk that fails", "58030", false],
+    ["a conflict, more often than it is done again", "40001", false],
+    ["a deadlock, more often than it is done again", "40P01", false],
+    ["19 a standby, where the primary was before a failover", "25006", true],
+    ["a transaction that idled for too long", "25P03", true],
+    ["no connection left", "53300", true],
+  ])("is %s (%s), whether or not the connection is to be dropped for it", async (_, code, cut) => {
+    const error = await failure(db.pool.query(`do $$ begin raise exception 'so' using errcode = '${code}'; end $$`));
+    expect([isOutage(error), isCut(error)]).toEqual([true, cut]);
   });
 
   it("is no mistake of ours: a wrong statement, a wrong database, a missing file, a bug", async () => {

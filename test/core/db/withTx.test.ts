@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Client } from "../../../src/core/db/pool.ts";
+import { isOutage } from "../../../src/core/db/outage.ts";
+import { type Client, createPool } from "../../../src/core/db/pool.ts";
 import { withTx } from "../../../src/core/db/withTx.ts";
 import { createTestDatabase, type TestDatabase, waitForLock, waitUntil } from "../../helpers/database.ts";
+import { fillDisk, makeRoom } from "../../helpers/diskFull.ts";
+import { silentLog } from "../../helpers/log.ts";
+import { createTcpProxy } from "../../helpers/tcpProxy.ts";
 
 describe("withTx", () => {
   let db: TestDatabase;
@@ -62,6 +66,53 @@ describe("withTx", () => {
     });
     await expect(hopeless).rejects.toThrow("always");
     expect(runs).toBe(4);
+  });
+
+  it("says so when PostgreSQL rolled back at the commit, because a failed statement was passed over", async () => {
+    const passedOver = withTx(db.pool, async (client) => {
+      await add(client, 1);
+      await client.query("select 1 / 0").catch(() => {});
+      return "done";
+    });
+    await expect(passedOver).rejects.toThrow("not committed but ended in ROLLBACK");
+    expect(await values()).toEqual([0, 0]);
+  });
+
+  it("30 keeps its connection when the commit itself finds no room, and fails so", async () => {
+    await fillDisk(db.pool, "counter", "at the commit");
+    try {
+      let pid: unknown;
+      const full = withTx(db.pool, async (client) => {
+        pid = (await client.query("select pg_backend_pid() as pid")).rows[0];
+        await add(client, 1);
+      });
+      await expect(full).rejects.toMatchObject({ code: "53100" });
+      const alive = "select count(*)::int as n from pg_stat_activity where pid = $1";
+      expect((await db.pool.query(alive, [(pid as { pid: number }).pid])).rows).toEqual([{ n: 1 }]);
+    } finally {
+      await makeRoom(db.pool);
+    }
+    expect(await values()).toEqual([0, 0]);
+  });
+
+  it("18 never runs what may have been committed again: its connection was cut at the commit", async () => {
+    const url = new URL(db.url);
+    const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.port = String(proxy.port);
+    const pool = createPool({ url: url.href, max: 1, applicationName: "test", log: silentLog });
+    let runs = 0;
+    for (const when of ["before", "after"] as const) {
+      const cut = proxy.cutAt("commit\0", when);
+      const error = await withTx(pool, (client) => {
+        runs++;
+        return add(client, 1);
+      }).catch((reason: unknown) => reason);
+      await cut;
+      expect(isOutage(error)).toBe(true);
+    }
+    expect([runs, await values()]).toEqual([2, [1, 0]]);
+    await pool.end();
+    await proxy.close();
   });
 
   it("fails when its connection is cut, and the pool goes on with another", async () => {
