@@ -51,6 +51,13 @@ it("14 in a gateway it is left to the sweepers, and nothing fails", async () => 
   expect([s.queued, s.handled]).toEqual([[], []]);
 });
 
+it("is not kept from a queue that takes wakes by a probe that was slow", async () => {
+  const s = setting({ own: false });
+  s.state.failed(new Error("no answer within 800 ms"));
+  await s.ring([WAKE]);
+  expect(s.queued).toEqual([WAKE]);
+});
+
 it("asks nobody for nothing", async () => {
   const s = setting({ own: true });
   await s.ring([]);

@@ -45,8 +45,9 @@ export async function start(flags: StartFlags, environment: NodeJS.ProcessEnv): 
     print('  "@countersign Move customer cus_42 to the team plan", then answer, and approve the card.');
   }
 
-  // Longer than the longest apply (60 s unless a project says otherwise) and the steps of turns that end before it.
-  closeWithGrace({ delay: 90_000, logger: false }, async ({ err }) => {
+  // No time limit of its own: an apply has one, which the project chose, and everything else under way a shorter one.
+  // Who cannot wait for that sends a second signal, or SIGKILL, as service managers do.
+  closeWithGrace({ delay: false, logger: false }, async ({ err }) => {
     if (err) log.error({ err }, "the process cannot go on and closes");
     await gateway.close();
   });

@@ -88,6 +88,26 @@ describe("leases", () => {
     await closed;
   });
 
+  it("go on being renewed at the end until the handlers that run have ended, which may still come to hold", async () => {
+    const id = await insertTurnRow(db.pool, "running");
+    const leases = make(10);
+    let ended = () => {};
+    const handlers = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const closed = leases.close(60_000, handlers);
+    let done = () => {};
+    const held = leases.hold("turn", { id, fence: FENCE }, () => new Promise<void>((resolve) => (done = resolve)));
+    const ahead = "select lease_until > countersign_now() as ahead from turns where id = $1";
+    await waitUntil(
+      async () => (await db.pool.query<{ ahead: boolean }>(ahead, [id])).rows[0]?.ahead === true,
+      "a renewal",
+    );
+    ended();
+    done();
+    await Promise.all([held, closed]);
+  });
+
   it("survive a beat without a database, and give back what the work throws", async () => {
     const log = recordingLog();
     const gone = await createTestDatabase();
