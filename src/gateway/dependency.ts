@@ -18,7 +18,10 @@ export interface Reading {
   readonly forMs: number;
 }
 
-/** A dependency as this process sees it. That it went, and that it is back, is told to the log once each. */
+/**
+ * A dependency as this process sees it. That it went, and that it is back, is told to the log once each; of one that
+ * comes and goes (a Redis that answers and takes nothing), once a minute.
+ */
 export interface Dependency {
   readonly name: DependencyCheck["name"];
   /** As it was last seen; one nobody has looked at is taken to be up. */
@@ -33,12 +36,15 @@ export interface Dependency {
 const ANSWER_WITHIN_MS = 800;
 /** Many probes cost one look. */
 const FRESH_MS = 1_000;
+const TELL_AGAIN_MS = 60_000;
 
 export function createDependency({ name, required, check }: DependencyCheck, log: Log): Dependency {
   let last: { state: Reading["state"]; at: number; since: number } | null = null;
   /** The call itself. One that hangs is not made a second time on top. */
   let calling: Promise<void> | null = null;
   let looking: Promise<void> | null = null;
+  let toldGone = false;
+  let toldAt = Number.NEGATIVE_INFINITY;
 
   const call = (): Promise<void> => {
     calling ??= Promise.resolve()
@@ -52,9 +58,14 @@ export function createDependency({ name, required, check }: DependencyCheck, log
 
   function note(state: Reading["state"], error?: unknown): void {
     const at = performance.now();
-    if (state !== last?.state) {
-      if (state === "down") log.warn({ err: error, dependency: name, required }, "a dependency does not answer");
-      else if (last) log.info({ dependency: name }, "a dependency answers again");
+    if (state === "down" && !toldGone && at - toldAt >= TELL_AGAIN_MS) {
+      log.warn({ err: error, dependency: name, required }, "a dependency does not answer");
+      toldGone = true;
+      toldAt = at;
+    }
+    if (state === "up" && toldGone) {
+      log.info({ dependency: name }, "a dependency answers again");
+      toldGone = false;
     }
     last = { state, at, since: last?.state === state ? last.since : at };
   }

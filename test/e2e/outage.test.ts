@@ -13,14 +13,37 @@ import {
   decisionOf,
   notesTo,
   PATIENT_MS,
+  type Proposed,
   proposeChange,
 } from "./conversation.ts";
-import { test } from "./world.ts";
+import { test, type World } from "./world.ts";
 
 const readiness = async ({ adminUrl }: GatewayProcess): Promise<string> => {
   const answer = await fetch(`${adminUrl}/health/ready`);
   return `${answer.status} ${((await answer.json()) as { status: string }).status}`;
 };
+
+describe("the queue on PostgreSQL", { timeout: 240_000 }, () => {
+  test("14 is dropped with everything in it: a story goes on without it, degraded, and is applied once", async ({
+    world,
+  }) => {
+    const { sim, db, ledger } = world;
+    const { ada } = sim.people;
+    const gateway = await world.start();
+    const proposed = await proposeChange(world);
+    await db.pool.query("drop schema bullmq cascade");
+    await ada.click(proposed.card, { buttonText: "Approve" });
+    await cardSays(world, proposed, "applied");
+    await answerLike(world, proposed.root, /approved and applied/);
+    await atRest(world);
+    expect(ledger.writes(proposed.decisionId)).toHaveLength(1);
+    await waitUntil(async () => (await readiness(gateway)) === "200 degraded", "it to be degraded", PATIENT_MS);
+    expect(await gateway.stop()).toMatchObject({ code: 0 });
+
+    await world.start();
+    await cardSays(world, await approvedChange(world), "applied");
+  });
+});
 
 describe("the database", { timeout: 240_000 }, () => {
   test("18 goes for a while: nobody is ready, what is told then is told again, and everything goes on by itself", async ({
@@ -90,3 +113,9 @@ describe("the database", { timeout: 240_000 }, () => {
     expect(ledger.writes(proposed.decisionId)).toHaveLength(1);
   });
 });
+
+async function approvedChange(world: World): Promise<Proposed> {
+  const proposed = await proposeChange(world);
+  await world.sim.people.ada.click(proposed.card, { buttonText: "Approve" });
+  return proposed;
+}

@@ -30,6 +30,16 @@ it("is told to the log when it goes and when it is back, once each, whoever noti
   ]);
 });
 
+it("is told once a minute when it comes and goes", async () => {
+  const log = recordingLog();
+  const queue = of(async () => {}, log);
+  for (let i = 0; i < 3; i++) {
+    queue.failed(new Error("OOM command not allowed"));
+    await waitUntil(async () => (await queue.read()).state === "up", "it to answer");
+  }
+  expect(log.lines.map(({ level }) => level)).toEqual(["warn", "info"]);
+});
+
 it("is taken to be up before anybody looked", () => {
   expect(of(async () => {}).isUp()).toBe(true);
 });
