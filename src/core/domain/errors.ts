@@ -97,7 +97,7 @@ export const ERRORS = {
   project_invalid: { status: 500, message: "The project cannot be built." },
   port_in_use: { status: 500, message: "The port is taken; stop what uses it or pass another one with --port." },
   database_unreachable: { status: 500, message: "PostgreSQL cannot be reached; check DATABASE_URL." },
-  queue_unreachable: { status: 500, message: "Redis cannot be reached; check REDIS_URL." },
+  queue_unreachable: { status: 503, message: "Redis cannot be reached; check REDIS_URL." },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -92,3 +92,31 @@ export async function readRecord(db: Db, after: number, last: number, limit: num
   );
   return rows.map((r) => ({ seq: r.seq, entry: r.entry, signatures: r.signatures ?? [] }));
 }
+
+/** Ids of decisions that are not what their newest entry says: somebody moved them past the triggers. */
+export async function listUnrecorded(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select d.id from decisions d
+     left join lateral (
+       select r.hash, r.entry::json->>'event' as event from decision_record r
+       where r.decision_id = d.id and r.entry::json->>'event' not in ('evidence', 'refused', 'run_again', 'shown')
+       order by r.seq desc limit 1
+     ) last on true
+     where case last.event when 'proposed' then 'pending' when 'imported' then d.status else last.event end
+       is distinct from d.status
+     order by d.created_at, d.id limit $1`,
+    [limit],
+  );
+  return rows.map((r) => r.id);
+}
+
+/** Whether the chain's end is where its head says. */
+export async function endsAtItsHead(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ whole: boolean }>(
+    `select h.seq = coalesce(last.seq, 0) and h.hash = coalesce(last.hash, repeat('0', 64)) as whole
+     from decision_record_head h left join lateral (
+       select seq, hash from decision_record order by seq desc limit 1
+     ) last on true`,
+  );
+  return rows[0]?.whole ?? false;
+}

@@ -8,6 +8,7 @@ import { checkDataFolder } from "../doctor/dataFolder.ts";
 import { type Finding, findingsAbout } from "../doctor/finding.ts";
 import { checkIsolation } from "../doctor/isolation.ts";
 import { checkQueue } from "../doctor/queue.ts";
+import { checkRecord } from "../doctor/record.ts";
 import { checkSecrets } from "../doctor/secrets.ts";
 import { EXAMPLE_SECRETS } from "../example.ts";
 import { createLog } from "../log.ts";
@@ -62,22 +63,26 @@ async function examineDatabase(config: Config, masterKey: string | null, project
     const findings = await checkDatabase(pool);
     const usable = findings.every(({ about, level }) => about !== "database" || level === "ok");
     const migrated = findings.some(({ about, level }) => about === "schema" && level === "ok");
-    return usable && migrated ? [...findings, ...(await examineSecrets(config, pool, masterKey, project))] : findings;
+    return usable && migrated ? [...findings, ...(await examineRows(config, pool, masterKey, project))] : findings;
   } finally {
     await pool.end();
   }
 }
 
-async function examineSecrets(
+/** What only the master key can judge. */
+async function examineRows(
   { production, masterKeyPrevious }: Config,
   pool: Pool,
   masterKey: string | null,
   project?: string,
 ): Promise<Finding[]> {
   if (masterKey === null)
-    return [findingsAbout("secrets").warning("Without the master key secrets were not looked at.")];
+    return [findingsAbout("secrets").warning("Without the master key, secrets and the record were not looked at.")];
   const local = production ? {} : await localValues(project);
-  return checkSecrets({ pool, masterKey, previousKeys: masterKeyPrevious, local });
+  return [
+    ...(await checkSecrets({ pool, masterKey, previousKeys: masterKeyPrevious, local })),
+    await checkRecord(pool, masterKey),
+  ];
 }
 
 /** As `start` finds them: of the project that is named, else of the one here, else of the example. */
