@@ -76,8 +76,8 @@ export type SendResult =
 export interface ChatSender {
   readonly provider: ChatProvider;
   send(outgoing: Outgoing): Promise<SendResult>;
-  /** After an unknown outcome: is the message there? `unknown` when the platform cannot say now. */
-  find(outgoing: Outgoing): Promise<{ found: true; ref: string } | { found: false } | { found: "unknown" }>;
+  /** After an unknown outcome: is the message there? `unknown`: the platform cannot say now; `never`: it never can. */
+  find(outgoing: Outgoing): Promise<{ found: true; ref: string } | { found: false | "unknown" | "never" }>;
   /** A short-lived "is working" line; best effort, never throws. Empty text clears it. */
   status(conversation: Conversation, text: string): Promise<void>;
   /** Cuts an answer into what fits one message each, in order; pure. */

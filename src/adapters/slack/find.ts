@@ -23,8 +23,8 @@ export function createFind(call: SlackCall, clock: Clock): ChatSender["find"] {
   return async ({ deliveryId, conversation, message, editRef }) => {
     // An edit is not looked for: doing it again does the same.
     if (editRef !== undefined) return { found: false };
-    // Private notes are in no history.
-    if (message.kind === "notice") return { found: "unknown" };
+    // Private notes are in no history, and two of them are worse than none.
+    if (message.kind === "notice") return { found: "never" };
     const { channel, thread } = placeOf(conversation);
     const method = thread === undefined ? "conversations.history" : "conversations.replies";
     const oldest = `${Math.floor(clock.now() / 1000) - LOOK_BACK_S}.000000`;

@@ -76,6 +76,6 @@ export interface ClaimedDelivery extends NewDelivery {
   /** Milliseconds since it was queued. */
   readonly ageMs: number;
   readonly fence: number;
-  /** Where the edited message is; null while it was not sent or never will be. */
+  /** Where the edited message is. Null: it was not sent as the claim began, which may have waited for that very moment. */
   readonly editRef: string | null;
 }

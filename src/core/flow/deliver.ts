@@ -1,7 +1,7 @@
 import { backoffMs } from "../domain/backoff.ts";
 import { type ClaimedDelivery, MAX_LOOK_UPS, MAX_RETRY_AFTER_MS, patienceMs, priorityOf } from "../domain/delivery.ts";
 import type { ChatSender, Outgoing, SendResult } from "../ports.ts";
-import { claimNextDelivery, markDead, markSent, markUnknown, requeueDelivery } from "../store/deliveries.ts";
+import { claimNextDelivery, findRef, markDead, markSent, markUnknown, requeueDelivery } from "../store/deliveries.ts";
 import type { WorkerCore } from "./core.ts";
 
 /**
@@ -26,13 +26,15 @@ export async function deliver(core: WorkerCore, lane: string): Promise<void> {
 async function deliverOne(core: WorkerCore, delivery: ClaimedDelivery): Promise<number | null> {
   const chat = core.chats[delivery.conversation.provider];
   if (!chat) return dead(core, delivery, "no_such_platform");
+  // A claim that waited while the message before it was marked as sent has still seen it unsent.
+  const editRef = delivery.editRef ?? (delivery.edits && (await findRef(core.pool, delivery.edits)));
   // The message it edits is not there and will not be: order holds, so it was dead before this came up.
-  if (delivery.edits !== null && delivery.editRef === null) return dead(core, delivery, "nothing_to_edit");
+  if (delivery.edits !== null && editRef === null) return dead(core, delivery, "nothing_to_edit");
   const outgoing: Outgoing = {
     deliveryId: delivery.id,
     conversation: delivery.conversation,
     message: delivery.message,
-    ...(delivery.editRef !== null && { editRef: delivery.editRef }),
+    ...(editRef !== null && { editRef }),
   };
   return delivery.was === "unknown" ? look(core, delivery, chat, outgoing) : post(core, delivery, chat, outgoing);
 }
@@ -62,7 +64,7 @@ async function post(
     case "unknown": {
       // An edit puts the same content into the same place: doing it twice is doing it once.
       const delayMs = backoffMs(delivery.attempt, core.random());
-      if (delivery.editRef !== null) await requeueDelivery(core.pool, delivery, result.code, delayMs);
+      if (delivery.edits !== null) await requeueDelivery(core.pool, delivery, result.code, delayMs);
       else await markUnknown(core.pool, delivery, result.code, delayMs);
       return delayMs;
     }
@@ -75,7 +77,7 @@ async function look(
   chat: ChatSender,
   outgoing: Outgoing,
 ): Promise<number | null> {
-  if (delivery.editRef !== null) {
+  if (delivery.edits !== null) {
     await requeueDelivery(core.pool, delivery, "edit_repeated", 0);
     return 0;
   }
@@ -88,7 +90,7 @@ async function look(
     await requeueDelivery(core.pool, delivery, "not_found_after_unknown", 0);
     return 0;
   }
-  if (delivery.attempt >= MAX_LOOK_UPS) return dead(core, delivery, "outcome_unknown");
+  if (found.found === "never" || delivery.attempt >= MAX_LOOK_UPS) return dead(core, delivery, "outcome_unknown");
   const delayMs = backoffMs(delivery.attempt, core.random());
   await markUnknown(core.pool, delivery, "lookup_failed", delayMs);
   return delayMs;

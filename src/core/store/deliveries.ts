@@ -162,6 +162,12 @@ export async function offerCardsAgain(db: Db, afterMs: number): Promise<string[]
   return rows.map((r) => r.lane);
 }
 
+/** Where a delivery's message is; null while it was not sent. */
+export async function findRef(db: Db, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ ref: string | null }>("select ref from deliveries where id = $1::uuid", [id]);
+  return rows[0]?.ref ?? null;
+}
+
 /** How a delivery stands, and the last reason it was not sent. Null: there is no such delivery. */
 export async function findDeliveryState(
   db: Db,

@@ -279,7 +279,7 @@ describe("looking for a post", () => {
   it("G5 an edit is not looked for, and a private note cannot be", async () => {
     slack.answers(ok);
     expect(await finder().find(outgoing({ editRef: "C1:1.1" }))).toEqual({ found: false });
-    expect(await finder().find(outgoing({ message: notice }))).toEqual({ found: "unknown" });
+    expect(await finder().find(outgoing({ message: notice }))).toEqual({ found: "never" });
     expect(slack.asked).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { runTurns } from "../../../src/core/flow/runTurn.ts";
 import { sweep } from "../../../src/core/flow/sweep.ts";
 import { getDecision } from "../../../src/core/flow/views.ts";
 import { BEN, clickCard, createTestCore, newThread, post, race, type TestCore, waitUntil } from "../../helpers/core.ts";
+import { waitForLock } from "../../helpers/database.ts";
 
 const PAST_THE_LEASE = DEFAULT_WORKER_LIMITS.leaseMs + 1;
 
@@ -310,6 +311,46 @@ describe("a delivery", () => {
         ["answer", 0],
         ["card", 1],
       ]);
+    });
+
+    it("A9 is redrawn by a worker that claimed the edit while the card was being marked as sent", async () => {
+      const thread = await proposed();
+      t.chat.answerNext((_, accept) => accept());
+      await t.drain();
+      const { rows: cards } = await t.core.pool.query<{ id: string; lane: string }>(
+        "update deliveries set status = 'sending', sent_at = null, ref = null where message->>'kind' = 'card' returning id, lane",
+      );
+      const { id = "", lane = "" } = cards[0] ?? {};
+      await t.receive(clickCard(thread, t.lastCard(), "reject"));
+      t.wakes.lose();
+      const marking = await t.core.pool.connect();
+      await marking.query("begin");
+      await marking.query(
+        "update deliveries set status = 'sent', ref = 'C1:1', sent_at = countersign_now() where id = $1",
+        [id],
+      );
+      const delivering = deliver(t.core, lane);
+      await waitForLock(t.core.pool);
+      await marking.query("commit");
+      marking.release();
+      await delivering;
+      expect(t.lastCard().status).toBe("rejected");
+      expect(await rows()).toMatchObject([{ status: "sent" }, { status: "sent" }, { status: "sent" }]);
+    });
+
+    it("G5 a private note whose worker vanished is given up at once: no look can tell", async () => {
+      const thread = await proposed();
+      await t.drain();
+      await t.receive(clickCard(thread, t.lastCard(), "approve", BEN));
+      await t.core.pool.query(
+        "update deliveries set status = 'sending', lease_until = countersign_now() where status = 'queued'",
+      );
+      await t.passTime(PAST_THE_LEASE);
+      t.chat.findNext({ found: "never" });
+      await sweep(t.core);
+      await t.drain();
+      expect((await rows()).at(-1)).toMatchObject({ status: "dead", error_code: "outcome_unknown" });
+      expect(t.chat.posts.map((p) => p.message.kind)).toEqual(["card", "text"]);
     });
 
     it("is not what a private note waits behind", async () => {
