@@ -90,7 +90,8 @@ function tryRun([file = "", ...args]: string[], cwd: string): Promise<string | n
       cwd,
       env: { PATH: programPath() },
       stdio: ["ignore", "ignore", "pipe", "pipe"],
-      timeout: 10_000,
+      // Not `timeout`: where the program is not there, spawn forgets that timer, and the process waits for it to end.
+      signal: AbortSignal.timeout(10_000),
       killSignal: "SIGKILL",
     });
     let said = "";
