@@ -34,7 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-async function makeTemplate(serverUrl: string): Promise<void> {
+/** Makes the template on a server that has none. */
+export async function makeTemplate(serverUrl: string): Promise<void> {
   const server = new pg.Client({ connectionString: serverUrl });
   await server.connect();
   try {

@@ -9,18 +9,30 @@ export interface Script {
   remove(): Promise<void>;
 }
 
-/** Bundles a TypeScript file of this repository so that Node runs it as a process; `remove` deletes the bundle. */
-export async function bundleScript(entry: string): Promise<Script> {
+/**
+ * Bundles a TypeScript file of this repository so that Node runs it as a process; `remove` deletes the bundle. With its
+ * packages inside it starts in half the time (0.30 s of CPU instead of 0.55 s, of which Node itself takes 0.10 s).
+ */
+export async function bundleScript(entry: string, packages: "inside" | "external" = "external"): Promise<Script> {
   // Inside the package, so that it finds its dependencies.
   const folder = await mkdtemp(join(packageRoot(), "node_modules/.countersign-script-"));
-  const file = join(folder, "script.mjs");
+  const inside = packages === "inside";
+  const file = join(folder, inside ? "script.cjs" : "script.mjs");
   await build({
     entryPoints: [join(packageRoot(), entry)],
     outfile: file,
     bundle: true,
-    packages: "external",
     platform: "node",
-    format: "esm",
+    // Packages that call `require` cannot stand in an ES module.
+    ...(inside
+      ? {
+          format: "cjs",
+          minify: true,
+          external: ["pg-native"],
+          define: { "import.meta.url": "moduleUrl" },
+          banner: { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+        }
+      : { format: "esm", packages: "external" }),
     target: "node20",
     logLevel: "error",
   });
