@@ -2,10 +2,9 @@ import { withTx } from "../db/withTx.ts";
 import { type Decision, lookAgainMs } from "../domain/decision.ts";
 import type { Json } from "../domain/json.ts";
 import type { InvokeResult } from "../ports.ts";
-import { findDecision } from "../store/decisions.ts";
 import { findDeployment } from "../store/deployments.ts";
 import { lockSession } from "../store/sessions.ts";
-import { noteVerified, settleVerified } from "../store/verification.ts";
+import { claimLook, noteVerified, settleVerified } from "../store/verification.ts";
 import { redrawCard } from "./card.ts";
 import type { WorkerCore } from "./core.ts";
 import { invokeDecided } from "./invokeDecided.ts";
@@ -13,6 +12,8 @@ import { reportOutcome } from "./reportOutcome.ts";
 
 /** It only reads, and people wait for it to know whether to run the write again. */
 const VERIFY_TIMEOUT_MS = 30_000;
+/** As long as a look may take, with what an agent's start takes in front of it. */
+const LOOK_LEASE_MS = 2 * VERIFY_TIMEOUT_MS;
 const NOTE_CHARACTERS = 500;
 
 /**
@@ -21,11 +22,11 @@ const NOTE_CHARACTERS = 500;
  * target may be away, or show late what was written. A tool without `verify` says nothing.
  */
 export async function verifyDecision(core: WorkerCore, decisionId: string): Promise<void> {
-  const decision = await findDecision(core.pool, decisionId);
-  if (decision?.status !== "unconfirmed") return;
-  const { attempt, verifyLooks } = decision;
+  const decision = await claimLook(core.pool, decisionId, LOOK_LEASE_MS);
+  if (!decision) return;
+  const { attempt, verifyLooks: looks } = decision;
   if (!(await verifies(core, decision))) {
-    await noteVerified(core.pool, decision.id, { attempt, note: null, againMs: null });
+    await noteVerified(core.pool, decision.id, { attempt, looks, note: null, againMs: null });
     return;
   }
   const said = readVerdict(await invokeDecided(core, decision, "verify", VERIFY_TIMEOUT_MS));
@@ -35,7 +36,7 @@ export async function verifyDecision(core: WorkerCore, decisionId: string): Prom
       const settled = await settleVerified(db, decision.id, said.evidence);
       return settled && session ? reportOutcome(core, db, session, settled) : [];
     }
-    const look = { attempt, note: said.note, againMs: lookAgainMs(verifyLooks + 1) };
+    const look = { attempt, looks, note: said.note, againMs: lookAgainMs(looks + 1) };
     const noted = await noteVerified(db, decision.id, look);
     return noted && noted.verifyNote !== decision.verifyNote ? redrawCard(core, db, noted) : [];
   });

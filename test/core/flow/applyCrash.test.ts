@@ -3,6 +3,7 @@ import type { Json } from "../../../src/core/domain/json.ts";
 import { applyDecision } from "../../../src/core/flow/applyDecision.ts";
 import { DEFAULT_WORKER_LIMITS } from "../../../src/core/flow/core.ts";
 import { sweep } from "../../../src/core/flow/sweep.ts";
+import { verifyDecision } from "../../../src/core/flow/verifyDecision.ts";
 import { listAttempts } from "../../../src/core/store/attempts.ts";
 import { findDecision } from "../../../src/core/store/decisions.ts";
 import type { FakeTool } from "../../helpers/core/runtime.ts";
@@ -307,6 +308,40 @@ describe("an apply whose worker or answer is lost", () => {
     expect(await status()).toBe("applied");
     const { rows } = await t.core.pool.query("select evidence from decision_attempts");
     expect(rows).toMatchObject([{ evidence: { verified: { applied: true } } }]);
+  });
+
+  it("A5 is looked at by one worker at a time, however long its target lets that one wait", async () => {
+    const asked: ((answer: Json) => void)[] = [];
+    attach({
+      apply: () => Promise.reject(new EndsWith({ kind: "timedOut" })),
+      verify: () => new Promise<Json>((answer) => asked.push(answer)),
+    });
+    const { id, status } = await approved();
+    await applyDecision(t.core, id);
+    const looking = t.drain();
+    await waitUntil(() => asked.length === 1, "verify to be called");
+    for (let seconds = 2; seconds <= 30; seconds += 2) {
+      await t.passTime(2_000);
+      await sweep(t.core);
+      await verifyDecision(t.anotherWorker(), id);
+    }
+    expect(asked).toHaveLength(1);
+    asked[0]?.({ applied: "unknown" });
+    await looking;
+    expect(await findDecision(t.core.pool, id)).toMatchObject({ status: "unconfirmed", verifyLooks: 1 });
+    await verifyDecision(t.core, id);
+    expect(asked).toHaveLength(1);
+
+    await t.passTime(60_000);
+    void verifyDecision(t.anotherWorker(), id);
+    await waitUntil(() => asked.length === 2, "a worker that vanishes then to look");
+    await t.passTime(64_000);
+    await sweep(t.core);
+    const after = t.drain();
+    await waitUntil(() => asked.length === 3, "another one to look");
+    asked[2]?.({ applied: true });
+    await after;
+    expect(await status()).toBe("applied");
   });
 
   it("A5 is looked at six times in a day and a half, and not at all where the tool has no verify", async () => {
