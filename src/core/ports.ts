@@ -192,6 +192,8 @@ export type RenderedTool =
       readonly description: string;
       readonly input: Json;
       readonly verifies: boolean;
+      /** The agent's result tool (T6). */
+      readonly result?: true;
     }
   | { readonly kind: "builtin"; readonly id: string };
 

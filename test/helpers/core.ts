@@ -164,7 +164,7 @@ const RUNNING_CLOCK = `create or replace function countersign_now() returns time
 
 /** Deleted and not truncated: for a handful of rows that is ten times as fast. */
 const FORGET_EVERYTHING = `
-  delete from deliveries; delete from decision_attempts; delete from decisions; delete from questions;
+  delete from deliveries; delete from session_results; delete from decision_attempts; delete from decisions; delete from questions;
   delete from turns; delete from events; delete from session_people; delete from session_labels; delete from sessions;
   delete from inbox; delete from activation; delete from deployment_files; delete from deployments;
   update clock set shift = interval '0'`;
@@ -195,7 +195,8 @@ function toDeployment(
           tools: [...tools].map(([name, tool]) => ({
             name,
             kind: tool.run ? "run" : "approval",
-            result: false,
+            result: tool.output !== undefined,
+            ...(tool.output !== undefined && { output: tool.output }),
             digest: digest.repeat(64),
             declaredAt: `agents/support/tools/${name}.ts:1`,
             ...(verifies !== undefined && { verifies }),

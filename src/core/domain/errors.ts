@@ -80,6 +80,11 @@ export const ERRORS = {
   tool_arguments_invalid: { status: 500, message: "The arguments do not fit the tool's input schema." },
   tool_failed: { status: 500, message: "The tool failed." },
   tool_result_invalid: { status: 500, message: "The tool returned a value that cannot be kept." },
+  result_refused: {
+    status: 500,
+    message: "The result was not kept: its turn was interrupted, or the session runs elsewhere now.",
+  },
+  result_conflict: { status: 500, message: "This call has reported another result before, and that one stands." },
   tool_timed_out: { status: 500, message: "The tool did not finish in time." },
   tool_interrupted: { status: 500, message: "The tool was stopped with its turn." },
   runtime_lost: {

@@ -11,6 +11,7 @@ import { type CallOutcome, callTool } from "../tools/callTool.ts";
 import { askQuestion } from "./askQuestion.ts";
 import type { WorkerCore } from "./core.ts";
 import { insertProposals, type Proposal, propose } from "./propose.ts";
+import { reportResults, resultSchema } from "./reportResults.ts";
 import { commitEvents, heldBy, remember, type TurnAtWork } from "./turnAtWork.ts";
 
 interface Done {
@@ -30,7 +31,14 @@ export async function runCalls(
   rendered: Rendered,
   calls: readonly OpenCall[],
 ): Promise<boolean> {
-  const done = await Promise.all(calls.map((call) => runCall(core, at, rendered, call)));
+  const reports = calls.some((call) => isResultTool(rendered, call));
+  const schema = reports ? await resultSchema(core, at) : null;
+  const all = await Promise.all(calls.map((call) => runCall(core, at, rendered, call, schema)));
+  const reported = all.flatMap(({ call, outcome }) =>
+    outcome.kind === "reported" ? [{ call, output: outcome.output }] : [],
+  );
+  if (!(await reportResults(core, at, reported))) return false;
+  const done = all.filter(({ outcome }) => outcome.kind !== "reported");
   if (at.signal.aborted) {
     // What did finish is kept, so that a resumed turn does not do it again; the rest is closed with the turn (S6).
     const finished = done.filter((d) => d.outcome.kind === "completed");
@@ -53,12 +61,22 @@ export async function runCalls(
     : commitEvents(core, at, closing);
 }
 
-async function runCall(core: WorkerCore, at: TurnAtWork, rendered: Rendered, call: OpenCall): Promise<Done> {
+const isResultTool = ({ tools }: Rendered, { tool }: OpenCall): boolean =>
+  tools.some((offered) => offered.kind === "run" && offered.name === tool && offered.result);
+
+async function runCall(
+  core: WorkerCore,
+  at: TurnAtWork,
+  rendered: Rendered,
+  call: OpenCall,
+  resultSchema: Json,
+): Promise<Done> {
   const { session, runtime, signal } = at;
   const outcome = await callTool(call, {
     runtime,
     check: core.check,
     offered: rendered.tools.filter((tool) => tool.kind !== "builtin" || tool.id === ASK.name),
+    resultSchema,
     sessionId: session.id,
     agentId: session.agentId,
     timeoutMs: core.limits.toolTimeoutMs,
@@ -86,6 +104,7 @@ function closeCall(turnId: string, { call, outcome, proposal }: Done, asked: Ope
   const completed = (output: Json): NewEvent => ({ type: "tool.completed", turnId, data: { ...of, output } });
   switch (outcome.kind) {
     case "completed":
+    case "reported":
       return completed(outcome.output);
     case "failed":
       return failed(outcome.code, outcome.message);

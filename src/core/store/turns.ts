@@ -75,6 +75,11 @@ export async function insertTurn(db: Db, turn: NewTurn): Promise<Turn> {
   return toTurn(only(rows));
 }
 
+export async function findTurn(db: Db, id: string): Promise<Turn | null> {
+  const { rows } = await db.query<TurnRow>(`select ${COLUMNS} from turns where id = $1`, [id]);
+  return rows[0] ? toTurn(rows[0]) : null;
+}
+
 export async function findTurnByKey(
   db: Db,
   sessionId: string,

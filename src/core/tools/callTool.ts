@@ -5,11 +5,14 @@ import type { Option, Preview } from "../domain/message.ts";
 import type { InvokeResult, RenderedTool, Runtime } from "../ports.ts";
 import { ASK, readQuestion } from "./ask.ts";
 import { readPreview } from "./preview.ts";
+import { resultProblem } from "./resultValue.ts";
 import type { SchemaCheck } from "./schema.ts";
 
 /** How one call of the model ended. What it means for the turn is the flow's business. */
 export type CallOutcome =
   | { readonly kind: "completed"; readonly output: Json }
+  /** By the result tool: a success only once it is committed (T6). */
+  | { readonly kind: "reported"; readonly output: Json }
   | { readonly kind: "asked"; readonly text: string; readonly options: readonly Option[] }
   | { readonly kind: "proposed"; readonly preview: Preview }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string };
@@ -19,6 +22,8 @@ export interface CallContext {
   readonly check: SchemaCheck;
   /** What the render of this step selected; nothing else may be called (T10). */
   readonly offered: readonly RenderedTool[];
+  /** The result tool's `output`. */
+  readonly resultSchema: Json;
   readonly sessionId: string;
   readonly agentId: string;
   readonly timeoutMs: number;
@@ -46,12 +51,18 @@ export async function callTool(call: OpenCall, context: CallContext): Promise<Ca
     return typeof question === "string" ? failed("tool_arguments_invalid", question) : { kind: "asked", ...question };
   }
   const result = await invoke(call, tool.kind === "approval" ? "preview" : "run", context);
-  if (tool.kind === "run") return result;
+  if (tool.kind === "run") return tool.result ? toReport(result, context) : result;
   if (result.kind === "failed") {
     return result.code === "tool_failed" ? failed("preview_failed", `The preview failed: ${result.message}`) : result;
   }
   const preview = result.kind === "completed" ? readPreview(result.output) : "preview returned nothing";
   return typeof preview === "string" ? failed("preview_failed", preview) : { kind: "proposed", preview };
+}
+
+function toReport(outcome: CallOutcome, { check, resultSchema }: CallContext): CallOutcome {
+  if (outcome.kind !== "completed") return outcome;
+  const problem = resultProblem(check, resultSchema, outcome.output);
+  return problem === null ? { kind: "reported", output: outcome.output } : failed("tool_result_invalid", problem);
 }
 
 function checkArguments(check: SchemaCheck, schema: Json, input: Json): string | null {

@@ -5,8 +5,11 @@ import { LRUCache } from "lru-cache";
 import type { Json } from "../domain/json.ts";
 import { boundedPattern } from "./boundedPattern.ts";
 
-/** Checks a value against a JSON Schema. Null: it fits; else one sentence naming each field that does not. */
-export type SchemaCheck = (schema: Json, value: Json) => string | null;
+/**
+ * Checks a value against a JSON Schema. Null: it fits; else one sentence naming each field that does not. `whole` is
+ * what the value is called where no field of it is meant; "the arguments" unless given.
+ */
+export type SchemaCheck = (schema: Json, value: Json, whole?: string) => string | null;
 
 /**
  * A checker that keeps compiled schemas. Values are never coerced, defaulted or stripped (T4); unknown keywords and
@@ -15,14 +18,14 @@ export type SchemaCheck = (schema: Json, value: Json) => string | null;
 export function createSchemaCheck(): SchemaCheck {
   // Agents have tens of tools; a thousand schemas is every agent of a large installation.
   const compiled = new LRUCache<string, ValidateFunction>({ max: 1_000 });
-  return (schema, value) => {
+  return (schema, value, whole = "the arguments") => {
     const key = JSON.stringify(schema);
     let validate = compiled.get(key);
     if (!validate) {
       validate = compile(schema);
       compiled.set(key, validate);
     }
-    return validate(value) ? null : describe(validate.errors ?? []);
+    return validate(value) ? null : describe(validate.errors ?? [], whole);
   };
 }
 
@@ -40,9 +43,9 @@ function compile(schema: Json): ValidateFunction {
   return ajv.compile(rest);
 }
 
-function describe(errors: readonly ErrorObject[]): string {
+function describe(errors: readonly ErrorObject[], whole: string): string {
   const said = errors.slice(0, 8).map((error) => {
-    const where = error.instancePath === "" ? "the arguments" : error.instancePath.slice(1).replaceAll("/", ".");
+    const where = error.instancePath === "" ? whole : error.instancePath.slice(1).replaceAll("/", ".");
     const extra = "additionalProperty" in error.params ? ` (${String(error.params.additionalProperty)})` : "";
     return `${where} ${error.message ?? "does not fit"}${extra}`;
   });

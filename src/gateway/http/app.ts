@@ -6,6 +6,7 @@ import { decisions } from "./decisions.ts";
 import { events } from "./events.ts";
 import { createFollowers, DEFAULT_FOLLOW_LIMITS, type FollowLimits } from "./follow.ts";
 import { ALIAS_PATH, BASE_PATH, serveOpenApi } from "./openapi.ts";
+import { results } from "./results.ts";
 import type { RouteDeps } from "./routes.ts";
 import { createServer, type HttpServer } from "./server.ts";
 import { sessionControl } from "./sessionControl.ts";
@@ -25,7 +26,7 @@ export interface ApiAppDeps {
   readonly follow?: Partial<FollowLimits>;
 }
 
-const GROUPS = [sessions, turns, sessionControl, events, decisions];
+const GROUPS = [sessions, turns, sessionControl, events, results, decisions];
 
 /** The public port: the API under its two base paths, its description, and the plugins. */
 export async function createApiApp(deps: ApiAppDeps): Promise<HttpServer> {

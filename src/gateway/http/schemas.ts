@@ -187,3 +187,20 @@ const detail = {
   ),
 };
 export const Decision = Type.Object(detail, { description: "The decision, with every attempt to carry it out." });
+
+export const ResultRecord = Type.Object(
+  {
+    id: Type.String(),
+    sessionId: Type.String(),
+    turnId: Type.String(),
+    callId: Type.String(),
+    reportedAt: time(),
+    data: Type.Unknown({ description: "What the result tool returned." }),
+  },
+  { description: "One report of the agent's result tool; it never changes." },
+);
+
+export const ResultList = Type.Object(
+  { results: list(ResultRecord), nextCursor: nullable(Type.String()) },
+  { description: PAGE },
+);

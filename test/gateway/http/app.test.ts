@@ -141,6 +141,13 @@ describe("GET /api/openapi.json", () => {
         parameters: "after limit id accept last-event-id",
         answers: "200 400 401 404 503",
       },
+      { route: "GET /sessions/{id}/results", parameters: "limit cursor id", answers: "200 400 401 404 503" },
+      {
+        route: "GET /sessions/{id}/turns/{turn}/results",
+        parameters: "limit cursor id turn",
+        answers: "200 400 401 404 503",
+      },
+      { route: "GET /sessions/{id}/results/{result}", parameters: "id result", answers: "200 401 404 503" },
       { route: "GET /decisions", parameters: "status session limit cursor", answers: "200 400 401 503" },
       { route: "GET /decisions/{id}", parameters: "id", answers: "200 401 404 503" },
       { route: "POST /decisions/{id}/approve", parameters: "id", answers: "200 400 401 404 409 413 503" },

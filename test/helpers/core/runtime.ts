@@ -15,6 +15,8 @@ type Entry = (request: InvokeRequest) => Json | undefined | Promise<Json | undef
 export interface FakeTool {
   /** JSON Schema of the arguments; any object when absent. */
   readonly input?: Json;
+  /** It is the agent's result tool, with this schema. */
+  readonly output?: Json;
   readonly run?: Entry;
   readonly preview?: Entry;
   readonly apply?: Entry;
@@ -69,6 +71,7 @@ export function createFakeRuntime(initial: Readonly<Record<string, FakeTool>>): 
         description: `The tool ${name}.`,
         input: tool.input ?? { type: "object" },
         verifies: tool.verify !== undefined,
+        ...(tool.output !== undefined && { result: true as const }),
       })),
       { kind: "builtin", id: "ask" },
     ],

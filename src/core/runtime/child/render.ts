@@ -26,5 +26,12 @@ function describeTool(tool: Tool | string): RenderedTool {
   const input = toJson(tool.input ?? { type: "object" });
   if (!input.ok)
     throw new Error(`The input schema of the tool ${name} is not JSON, at ${input.error.at}: ${input.error.reason}.`);
-  return { kind: kindOf(tool), name, description, input: input.value, verifies: typeof tool.verify === "function" };
+  return {
+    kind: kindOf(tool),
+    name,
+    description,
+    input: input.value,
+    verifies: typeof tool.verify === "function",
+    ...(tool.result === true && { result: true }),
+  };
 }
