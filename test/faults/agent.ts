@@ -34,8 +34,11 @@ export function createAgent(points: CrashPoints, http: HttpClient, ledger: strin
   }
 
   async function verify({ decision }: InvokeRequest): Promise<InvokeResult> {
-    const { status } = await points.call("ledger.read", () =>
-      http.call({ method: "GET", url: `${ledger}/orders`, headers: keyed(decision?.id ?? "") }),
+    const headers = keyed(decision?.id ?? "");
+    const { status } = await points.call(
+      "ledger.read",
+      () => http.call({ method: "GET", url: `${ledger}/orders`, headers }),
+      () => true,
     );
     return { kind: "returned", value: { applied: status === 200 }, traffic: NOTHING_SENT };
   }

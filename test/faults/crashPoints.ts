@@ -11,6 +11,8 @@ export type Point = `${Flow}:${number}:${"before" | "after"}`;
 export interface Called {
   readonly point: Point;
   readonly label: string;
+  /** It returned, and nobody outside could tell: it read, or changed no row. */
+  readonly quiet?: boolean;
 }
 
 export const isPoint = (text: string): text is Point =>
@@ -27,12 +29,17 @@ interface Inside {
 /** The counted calls of one run in one process, and the one at which its world stops. */
 export interface CrashPoints {
   enter<T>(flow: Flow, work: () => Promise<T>): Promise<T>;
-  /** Counts a call of the flow it is made in; outside of any flow it is made and not counted. */
-  call<T>(label: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Counts a call of the flow it is made in; outside of any flow it is made and not counted. `isQuiet`: whether the
+   * world outside is what it was before; absent, it is not.
+   */
+  call<T>(label: string, work: () => Promise<T>, isQuiet?: (result: T) => boolean): Promise<T>;
   holding<T>(fence: number, work: () => Promise<T>): Promise<T>;
   inside(): Inside | undefined;
   /** In the order they were reached. */
   readonly called: readonly Called[];
+  /** The world of this run stopped once, whether or not it goes on. */
+  hasStopped(): boolean;
   /** Lets a stopped world go on, as SIGCONT does. */
   thaw(): void;
 }
@@ -50,8 +57,8 @@ export function createCrashPoints(stopAt: Point | null, onStop: (at: Called) => 
   let thaw = () => {};
   let spent = false;
 
-  async function pass(point: Point, label: string): Promise<void> {
-    if (!stopped) called.push({ point, label });
+  async function pass(point: Point, label: string, quiet = false): Promise<void> {
+    if (!stopped) called.push({ point, label, ...(quiet && { quiet }) });
     if (point === stopAt && !spent) {
       spent = true;
       stopped = new Promise((resolve) => {
@@ -70,14 +77,15 @@ export function createCrashPoints(stopAt: Point | null, onStop: (at: Called) => 
       return inside ? context.run({ ...inside, fence }, work) : work();
     },
     inside: () => context.getStore(),
-    async call(label, work) {
+    hasStopped: () => spent,
+    async call(label, work, isQuiet = () => false) {
       const flow = context.getStore()?.flow;
       if (!flow) return work();
       const n = (counts.get(flow) ?? 0) + 1;
       counts.set(flow, n);
       await pass(`${flow}:${n}:before`, label);
       const result = await work();
-      await pass(`${flow}:${n}:after`, label);
+      await pass(`${flow}:${n}:after`, label, isQuiet(result));
       return result;
     },
     thaw() {

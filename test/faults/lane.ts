@@ -84,8 +84,9 @@ export async function openLane(
         const { name } = run;
         const second = await run.play(current);
         await run.remember(paused);
+        if (second === "stopped") await run.remember(current);
         await paused.thaw(name);
-        await paused.ask({ do: "settle", run: name });
+        await paused.ask({ do: "end", run: name });
         await paused.ask({ do: "close", run: name, forget: false });
         if (second === "stopped") await current.thaw(name);
         await run.play(current);

@@ -7,7 +7,7 @@ import type { Rewrite } from "./wrap.ts";
  */
 export interface Mutation {
   readonly in: "statement" | "function";
-  /** The statement holds this, too; of a function, its name. */
+  /** What this statement alone holds; of a function, its name. */
   readonly of: string;
   readonly text: string;
   readonly by: string;
@@ -27,7 +27,7 @@ export const MUTATIONS = {
   /** An end that names no fence: a worker that was given up ends the attempt of another one. */
   fence: {
     in: "statement",
-    of: "update decision_attempts a set ended_at",
+    of: "with ended as (",
     text: "where id = $1 and fence = $2 and status = 'applying'",
     by: "where id = $1 and $2::bigint is not null and status = 'applying'",
     violates: "I7",

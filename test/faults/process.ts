@@ -20,6 +20,8 @@ export type Request =
   | { readonly do: "open"; readonly runs: readonly OpenRun[] }
   | { readonly do: "receive"; readonly run: string; readonly event: InboundEvent }
   | { readonly do: "settle"; readonly run: string }
+  /** Until what is under way here has ended; nothing new is looked for. */
+  | { readonly do: "end"; readonly run: string }
   | { readonly do: "pass"; readonly run: string; readonly ms: number }
   | { readonly do: "thaw"; readonly run: string }
   | { readonly do: "called"; readonly run: string }
@@ -33,6 +35,11 @@ export type FromProcess =
   | { readonly kind: "failed"; readonly id: number; readonly error: string }
   | { readonly kind: "stopped"; readonly run: string; readonly at: Called };
 
+interface Pools {
+  readonly pool: Pool;
+  readonly lockPool: Pool;
+}
+
 /** Wakes of every run of this process at once; one that is stopped keeps its place until the process dies. */
 const CONCURRENCY = 64;
 
@@ -40,7 +47,7 @@ const CONCURRENCY = 64;
 const http = createHttpClient();
 const runs = new Map<string, WorkerRun>();
 /** By database, kept for the next run on it: a connection that knows its tables answers in a quarter of the time. */
-const pools = new Map<string, Pool>();
+const pools = new Map<string, Pools>();
 let queue: JobQueue | undefined;
 let hearing: Promise<void> | undefined;
 
@@ -71,6 +78,8 @@ async function answer(request: Request): Promise<unknown> {
       return find(request.run).receive(request.event);
     case "settle":
       return find(request.run).settle();
+    case "end":
+      return find(request.run).end();
     case "pass":
       return find(request.run).passTime(request.ms);
     case "thaw":
@@ -90,14 +99,14 @@ async function answer(request: Request): Promise<unknown> {
 function open(run: OpenRun): void {
   if (!queue) throw new Error("the process was not started");
   const onStop = (at: Called) => tell({ kind: "stopped", run: run.run, at });
-  runs.set(run.run, openWorkerRun(run, { queue, pool: poolOf(run.databaseUrl), http, onStop }));
+  runs.set(run.run, openWorkerRun(run, { queue, ...poolsOf(run.databaseUrl), http, onStop }));
 }
 
-function poolOf(url: string): Pool {
-  // One for the sweep's lock, one for what it does.
-  const pool = pools.get(url) ?? createPool({ url, max: 2, applicationName: "faults", log: silentLog });
-  pools.set(url, pool);
-  return pool;
+function poolsOf(url: string): Pools {
+  const one = () => createPool({ url, max: 1, applicationName: "faults", log: silentLog });
+  const kept = pools.get(url) ?? { pool: one(), lockPool: one() };
+  pools.set(url, kept);
+  return kept;
 }
 
 async function hear(): Promise<void> {

@@ -43,6 +43,8 @@ export interface WorkerRun {
   handle(kind: WakeKind, id: string): Promise<void>;
   /** Does everything that is due, moving the database's clock over leases and delays. False: it never came to rest. */
   settle(): Promise<boolean>;
+  /** Until what is under way here has ended. */
+  end(): Promise<void>;
   passTime(ms: number): Promise<void>;
   called(): readonly Called[];
   stored(): Promise<Stored>;
@@ -71,14 +73,15 @@ export function openWorkerRun(
     readonly queue: Pick<JobQueue, "wake">;
     /** Of the run's database. */
     readonly pool: Pool;
+    readonly lockPool: Pool;
     readonly http: HttpClient;
     readonly onStop: (at: Called) => void;
   },
 ): WorkerRun {
   const { run, story } = open;
   const points = createCrashPoints(open.stopAt, deps.onStop);
-  const { pool } = deps;
-  const counted = countPool(points, pool, open.mutation ? mutate(MUTATIONS[open.mutation]) : (text) => text);
+  const { pool, lockPool } = deps;
+  const counted = countPool(points, pool, lockPool, open.mutation ? mutate(MUTATIONS[open.mutation]) : (text) => text);
   const leases = createLeases(
     { pool, log: silentLog },
     { leaseMs: DEFAULT_WORKER_LIMITS.leaseMs, beatMs: 2 ** 31 - 1 },
@@ -117,10 +120,19 @@ export function openWorkerRun(
     ids: { ordered: v7, random: v4 },
     log: silentLog,
     leases: nameFence(points, leases),
-    model: countPort<ModelPort>(points, "model", { step: async ({ history }) => modelStep(history) }, ["step"]),
+    model: countPort<ModelPort>(
+      points,
+      "model",
+      { step: async ({ history }) => modelStep(history) },
+      { step: "quiet" },
+    ),
     runtime: countRuntime(points, createAgent(points, deps.http, `${open.ledgerUrl}/${run}`)),
     chats: {
-      slack: countPort(points, "chat", createChat(deps.http, `${open.chatUrl}/${run}`), ["send", "find", "status"]),
+      slack: countPort(points, "chat", createChat(deps.http, `${open.chatUrl}/${run}`), {
+        send: "acts",
+        find: "quiet",
+        status: "quiet",
+      }),
     },
     check: createSchemaCheck(),
     headKey: createHeadKey(Buffer.alloc(32, 7).toString("base64")),
@@ -186,8 +198,11 @@ export function openWorkerRun(
       }
     },
     async settle() {
+      const stoppedBefore = points.hasStopped();
       for (let round = 0; round < MOST_ROUNDS; round++) {
         await atIdle();
+        // Whoever asked has been told that the world stopped: once it goes on, time is somebody else's to move.
+        if (points.hasStopped() !== stoppedBefore) return false;
         // Once in any case, as the sweeper's timer would.
         if (round > 0 && !(await openWork(pool))) return true;
         if (round > 0) await passTime(PAST_LEASES_MS);
@@ -195,6 +210,7 @@ export function openWorkerRun(
       }
       return false;
     },
+    end: () => working,
     passTime,
     called: () => points.called,
     stored: () => readStored(pool),
