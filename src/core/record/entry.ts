@@ -68,8 +68,10 @@ export function parseRecordLine(line: string): RecordEntry | SignatureLine | nul
     return null;
   }
   if (!isObject(read)) return null;
-  if (isObject(read["signed"])) return isSignedHead(read["signed"]) ? { signed: read["signed"] } : null;
-  return isEntry(read) ? read : null;
+  if (!("signed" in read)) return isEntry(read) ? read : null;
+  const { signed, ...more } = read;
+  // Nothing else on such a line is vouched for, and a reader might take it for more.
+  return isObject(signed) && isSignedHead(signed) && Object.keys(more).length === 0 ? { signed } : null;
 }
 
 type Fields = { readonly [key: string]: unknown };

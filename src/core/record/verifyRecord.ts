@@ -24,12 +24,15 @@ export interface VerifyOptions {
 /** Beyond these a record is not damaged but another one. */
 const MOST_PROBLEMS = 100;
 
+/** As it stands in the export; text stands for its UTF-8. */
+type Line = string | Buffer;
+
 /**
  * Reads an export line by line: every entry follows the one before it, every decision's story is one the rules allow,
  * and the whole is signed. It needs nothing but the lines and the public keys.
  */
 export async function verifyRecord(
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: AsyncIterable<Line> | Iterable<Line>,
   { keys, witnesses = [] }: VerifyOptions,
 ): Promise<RecordReport> {
   const problems: string[] = [];
@@ -47,8 +50,8 @@ export async function verifyRecord(
 
   for await (const line of lines) {
     number++;
-    if (line === "") continue;
-    const read = parseRecordLine(line);
+    if (line.length === 0) continue;
+    const read = parseRecordLine(line.toString());
     if (!read) {
       note(`line ${number} is neither an entry nor a signature`);
       continue;
@@ -70,7 +73,8 @@ export async function verifyRecord(
     entries++;
   }
 
-  if (entries > 0 && signed?.seq !== head.seq) {
+  // Of an empty record, too: somebody has to say that it is empty, or a file that lost everything would pass.
+  if (signed?.seq !== head.seq) {
     const by = foreign ? `; ${foreign.key}, which was not given, signed entry ${foreign.seq}` : "";
     note(`no given key vouches for ${signed ? `what stands behind entry ${signed.seq}` : "any of it"}${by}`);
   }

@@ -48,13 +48,13 @@ export async function verifyExport(file: string, { key, witness = [] }: VerifyFl
   const wrong = key.find((text) => !isPublicKey(text));
   if (wrong !== undefined)
     throw new CountersignError("bad_request", `${wrong} is no public key; give what \`countersign audit key\` shows.`);
-  const lines = splitLines(createReadStream(file, "utf8"));
+  const lines = splitLines(createReadStream(file));
   const report = await verifyRecord(lines, { keys: key, witnesses: witness }).catch((cause: unknown) => {
     throw new CountersignError("bad_request", `${file} cannot be read; name a file that audit export wrote.`, {
       cause,
     });
   });
-  for (const problem of report.problems) print(`✗ ${problem}`);
+  for (const problem of report.problems) print(`✗ ${visible(problem)}`);
   const { entries, decisions, head, signed } = report;
   print(`${entries} entries of ${decisions} decisions${head ? `; the last is ${head.seq}, ${head.hash}` : ""}`);
   if (signed) print(`signed up to entry ${signed.seq} at ${signed.signedAt} with ${signed.key}`);
@@ -64,5 +64,9 @@ export async function verifyExport(file: string, { key, witness = [] }: VerifyFl
 
 const configOf = ({ data }: DataFlags, env: NodeJS.ProcessEnv): Config =>
   loadConfig({ env, flags: { ...(data && { data }) } });
+
+/** A doctored export must not move the cursor of whoever reads what is wrong with it. */
+const visible = (text: string): string =>
+  text.replaceAll(/\p{C}/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

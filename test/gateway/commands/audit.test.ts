@@ -74,6 +74,37 @@ describe("countersign audit", () => {
     expect(exitCode).toBe(1);
   });
 
+  it("I9 shows what a doctored export holds, and lets it draw nothing on the screen", async () => {
+    await writeExport(file, { data: folder }, environment());
+    const lines = (await readFile(file, "utf8")).split("\n");
+    const odd = (lines[1] ?? "").replace(/"decision" : "/, "$&\\u001b[2K\\u202e");
+    await writeFile(file, lines.with(1, odd).join("\n"));
+    const { exitCode, output: report } = await verified();
+    expect(report).toContain("✗ entry 2: \\u{1b}[2K\\u{202e}dec_");
+    expect(report).not.toMatch(/[\u001b\u202e]/);
+    expect(exitCode).toBe(1);
+  });
+
+  it("I9 does not take a file that lost everything for a record that is empty", async () => {
+    await writeFile(file, "");
+    const { exitCode, output: report } = await verified();
+    expect(report).toContain("✗ no given key vouches for any of it\n");
+    expect(exitCode).toBe(1);
+  });
+
+  it("I9 exports nothing where entries are gone that the record's head counts", async () => {
+    await t.core.pool.query("update decision_record_head set seq = seq + 1");
+    const lost = "begin; set local session_replication_role = replica;";
+    const signed = createHeadKey(MASTER_KEY).publicKey;
+    await t.core.pool.query(`${lost} insert into decision_record_signatures
+      select seq, hash, countersign_now(), '${signed}', 'x' from decision_record_head; commit`);
+    await rm(file);
+    await expect(writeExport(file, { data: folder }, environment())).rejects.toThrow("Entries behind 8 of 9 are gone");
+    expect(await readdir(folder)).toEqual([]);
+    await t.core.pool.query(`${lost} delete from decision_record_signatures where seq = 9; commit;
+      update decision_record_head set seq = seq - 1`);
+  });
+
   it("A9 finds the entry that a card names, and misses one that is not there", async () => {
     await writeExport(file, { data: folder }, environment());
     expect((await verified(KEY, [t.lastCard().record?.hash ?? ""])).exitCode).toBe(0);
