@@ -5,7 +5,7 @@ import type { Conversation, OutboundMessage } from "./message.ts";
  *       ▲                  ├────refused─────▶ queued (later) | dead
  *       │                  └──lost, lease───▶ unknown ──looked, there──▶ sent
  *       └────────────looked, not there───────────┘└──looked too often──▶ dead
- *       └────────────offered again, the card of a pending decision───────┘
+ *       └────────────offered again, the card of a pending decision───────┘ (as unknown, where that is what it died of)
  *
  * What may have been posted is looked up on the platform before anything is posted again (G5).
  */
@@ -21,6 +21,7 @@ export const DELIVERY_INPUTS = [
   "found",
   "absent",
   "offerAgain",
+  "lookAgain",
 ] as const;
 export type DeliveryInput = (typeof DELIVERY_INPUTS)[number];
 
@@ -29,12 +30,15 @@ const TRANSITIONS: Record<DeliveryStatus, Partial<Record<DeliveryInput, Delivery
   sending: { accepted: "sent", refused: "queued", dropped: "dead", lost: "unknown" },
   sent: {},
   unknown: { found: "sent", absent: "queued", dropped: "dead" },
-  dead: { offerAgain: "queued" },
+  dead: { offerAgain: "queued", lookAgain: "unknown" },
 };
 
 /** The state after `input`, or null where the state forbids it. */
 export const stepDelivery = (status: DeliveryStatus, input: DeliveryInput): DeliveryStatus | null =>
   TRANSITIONS[status][input] ?? null;
+
+/** Why a delivery is dead that may be on the screen all the same: whoever takes it up again looks first (G5). */
+export const OUTCOME_UNKNOWN = "outcome_unknown";
 
 /** Looked up in vain this often: dead, and shown to operators. With backoff that is over an hour. */
 export const MAX_LOOK_UPS = 20;

@@ -1,5 +1,12 @@
 import { backoffMs } from "../domain/backoff.ts";
-import { type ClaimedDelivery, MAX_LOOK_UPS, MAX_RETRY_AFTER_MS, patienceMs, priorityOf } from "../domain/delivery.ts";
+import {
+  type ClaimedDelivery,
+  MAX_LOOK_UPS,
+  MAX_RETRY_AFTER_MS,
+  OUTCOME_UNKNOWN,
+  patienceMs,
+  priorityOf,
+} from "../domain/delivery.ts";
 import type { ChatSender, Outgoing, SendResult } from "../ports.ts";
 import { claimNextDelivery, findRef, markDead, markSent, markUnknown, requeueDelivery } from "../store/deliveries.ts";
 import type { WorkerCore } from "./core.ts";
@@ -90,7 +97,7 @@ async function look(
     await requeueDelivery(core.pool, delivery, "not_found_after_unknown", 0);
     return 0;
   }
-  if (found.found === "never" || delivery.attempt >= MAX_LOOK_UPS) return dead(core, delivery, "outcome_unknown");
+  if (found.found === "never" || delivery.attempt >= MAX_LOOK_UPS) return dead(core, delivery, OUTCOME_UNKNOWN);
   const delayMs = backoffMs(delivery.attempt, core.random());
   await markUnknown(core.pool, delivery, "lookup_failed", delayMs);
   return delayMs;

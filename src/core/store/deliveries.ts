@@ -1,5 +1,5 @@
 import type { Db } from "../db/pool.ts";
-import type { ClaimedDelivery, DeliveryStatus, NewDelivery } from "../domain/delivery.ts";
+import { type ClaimedDelivery, type DeliveryStatus, type NewDelivery, OUTCOME_UNKNOWN } from "../domain/delivery.ts";
 import type { Conversation, OutboundMessage } from "../domain/message.ts";
 
 /** Queues messages, in the order given, in one round trip. */
@@ -149,15 +149,19 @@ export async function loseDeliveries(db: Db): Promise<string[]> {
   return rows.map((r) => r.lane);
 }
 
-/** dead → queued for the cards of pending decisions that were given up `afterMs` ago (A11). Returns their lanes. */
+/**
+ * dead → queued for the cards of pending decisions that were given up `afterMs` ago (A11), or → unknown where nobody
+ * could say whether they were posted. Returns their lanes.
+ */
 export async function offerCardsAgain(db: Db, afterMs: number): Promise<string[]> {
   const { rows } = await db.query<{ lane: string }>(
-    `update deliveries d set status = 'queued', due_at = countersign_now()
+    `update deliveries d
+     set status = case d.error_code when $2 then 'unknown' else 'queued' end, due_at = countersign_now()
      from decisions x
      where x.delivery_id = d.id and x.status = 'pending' and d.status = 'dead'
        and d.due_at <= countersign_now() - make_interval(secs => $1::double precision / 1000)
      returning d.lane`,
-    [afterMs],
+    [afterMs, OUTCOME_UNKNOWN],
   );
   return rows.map((r) => r.lane);
 }

@@ -14,7 +14,7 @@ const TABLE: Record<DeliveryStatus, Record<DeliveryInput, DeliveryStatus | null>
   sending: { ...never, accepted: "sent", refused: "queued", dropped: "dead", lost: "unknown" },
   sent: never,
   unknown: { ...never, found: "sent", absent: "queued", dropped: "dead" },
-  dead: { ...never, offerAgain: "queued" },
+  dead: { ...never, offerAgain: "queued", lookAgain: "unknown" },
 };
 
 describe("a delivery", () => {

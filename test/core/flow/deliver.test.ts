@@ -282,6 +282,34 @@ describe("a delivery", () => {
       expect(t.lastCard().status).toBe("applied");
     });
 
+    it("A11 G5 that may be on the screen is looked for before it is offered again", async () => {
+      await proposed();
+      t.chat.answerNext((_, accept) => {
+        accept();
+        return { outcome: "unknown", code: "socket_reset" };
+      });
+      t.chat.findNext({ found: "never" });
+      await t.drain();
+      await t.passTime(1_000);
+      await t.drain();
+      expect((await rows())[0]).toMatchObject({ status: "dead", error_code: "outcome_unknown" });
+      const cards = () => t.chat.posts.filter((p) => p.message.kind === "card");
+      for (const still of [{ found: "unknown" }, { found: "never" }] as const) {
+        t.chat.findNext(still);
+        await t.passTime(OFFER_AGAIN_MS);
+        await sweep(t.core);
+        await t.drain();
+        await t.passTime(400_000);
+        await t.drain();
+        expect(cards()).toHaveLength(1);
+      }
+      await t.passTime(OFFER_AGAIN_MS);
+      await sweep(t.core);
+      await t.drain();
+      expect((await rows())[0]).toMatchObject({ status: "sent" });
+      expect(cards()).toHaveLength(1);
+    });
+
     it("A11 decided meanwhile over the API is not offered again", async () => {
       await proposed();
       t.chat.answerNext(() => ({ outcome: "dead", code: "channel_not_found" }));

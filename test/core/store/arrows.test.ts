@@ -160,6 +160,18 @@ describe("store functions of deliveries", () => {
           db.query("update decisions set delivery_id = $1 where id = $2", [id, await insertDecisionRow(db, "pending")]),
         run: async (db, id) => (await deliveries.offerCardsAgain(db, 0)).includes(id),
       },
+      {
+        name: "offerCardsAgain of what may be there",
+        inputs: ["lookAgain"],
+        prepare: async (db, id) => {
+          await db.query("update deliveries set error_code = 'outcome_unknown' where id = $1", [id]);
+          await db.query("update decisions set delivery_id = $1 where id = $2", [
+            id,
+            await insertDecisionRow(db, "pending"),
+          ]);
+        },
+        run: async (db, id) => (await deliveries.offerCardsAgain(db, 0)).includes(id),
+      },
     ],
   });
 });
