@@ -4,7 +4,9 @@ import { createPool, type Pool } from "../../src/core/db/pool.ts";
 import { deploy } from "../../src/core/flow/deploy.ts";
 import { TEMPLATE, withDatabase } from "../helpers/databaseUrl.ts";
 import { silentLog } from "../helpers/log.ts";
+import type { Violation } from "./invariants.ts";
 import { MUTATIONS, type MutationName, replaceSurely } from "./mutations.ts";
+import { checkRecord } from "./recordInvariant.ts";
 import { DEPLOYMENT } from "./stories.ts";
 
 /** Databases for runs, one after another in each: to make and to drop one costs more than a whole run. */
@@ -13,6 +15,8 @@ export interface Databases {
   create(): Promise<string>;
   /** An empty one, for a queue. */
   createEmpty(): Promise<string>;
+  /** The decision records of every run so far, each database's as one chain. */
+  checkRecords(): Promise<Violation[]>;
   close(): Promise<void>;
 }
 
@@ -21,6 +25,7 @@ export async function openDatabases(serverUrl: string, mutation: MutationName | 
   const server = new pg.Pool({ connectionString: serverUrl, max: 2 });
   const user = await createUser(server);
   const made: string[] = [];
+  const queues = new Set<string>();
 
   async function make(from: string): Promise<string> {
     const name = `faults_${randomBytes(6).toString("hex")}`;
@@ -43,7 +48,20 @@ export async function openDatabases(serverUrl: string, mutation: MutationName | 
 
   return {
     create: async () => urlOf(await make(`template ${template} strategy file_copy`)),
-    createEmpty: async () => urlOf(await make("")),
+    async checkRecords() {
+      const found: Violation[] = [];
+      for (const name of made.filter((one) => one !== template && !queues.has(one))) {
+        const db = createPool({ url: urlOf(name), max: 2, applicationName: "faults", log: silentLog });
+        found.push(...(await checkRecord(db)));
+        await db.end();
+      }
+      return found;
+    },
+    createEmpty: async () => {
+      const name = await make("");
+      queues.add(name);
+      return urlOf(name);
+    },
     async close() {
       for (const name of made) await server.query(`drop database ${name} with (force)`);
       await server.query(`drop role ${user}`);

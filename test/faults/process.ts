@@ -35,6 +35,9 @@ export type FromProcess =
   | { readonly kind: "failed"; readonly id: number; readonly error: string }
   | { readonly kind: "stopped"; readonly run: string; readonly at: Called };
 
+/** Of the pool's 2.5 s each. */
+const CONNECT_TRIES = 10;
+
 interface Pools {
   readonly pool: Pool;
   readonly lockPool: Pool;
@@ -70,7 +73,7 @@ async function answer(request: Request): Promise<unknown> {
       return;
     }
     case "open":
-      for (const run of request.runs) open(run);
+      for (const run of request.runs) await open(run);
       // Only now: what a dead process left in the queue is for these runs.
       hearing ??= hear();
       return hearing;
@@ -96,10 +99,23 @@ async function answer(request: Request): Promise<unknown> {
   }
 }
 
-function open(run: OpenRun): void {
+async function open(run: OpenRun): Promise<void> {
   if (!queue) throw new Error("the process was not started");
+  const { pool, lockPool } = poolsOf(run.databaseUrl);
+  // One after another: two dozen at once take a busy machine longer than a pool waits for a connection.
+  for (const one of [pool, lockPool]) await connected(one);
   const onStop = (at: Called) => tell({ kind: "stopped", run: run.run, at });
-  runs.set(run.run, openWorkerRun(run, { queue, ...poolsOf(run.databaseUrl), http, onStop }));
+  runs.set(run.run, openWorkerRun(run, { queue, pool, lockPool, http, onStop }));
+}
+
+async function connected(pool: Pool): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return void (await pool.query("select"));
+    } catch (error) {
+      if (tries === CONNECT_TRIES) throw error;
+    }
+  }
 }
 
 function poolsOf(url: string): Pools {

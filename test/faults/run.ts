@@ -62,7 +62,12 @@ export function createRun(world: World, name: string, of: Case, databaseUrl: str
   let owed: Sent[] = [];
 
   async function send(worker: WorkerProcess, sent: Sent): Promise<void> {
-    await worker.ask({ do: "receive", run: name, event: sent.event });
+    try {
+      await worker.ask({ do: "receive", run: name, event: sent.event });
+    } catch (error) {
+      if (error instanceof Crashed) throw error;
+      return; // It could not be stored: the platform owes it still, or the person clicks again.
+    }
     owed = owed.filter((one) => one !== sent);
     const word = said.get(sent);
     if (word) said.set(sent, { ...word, acknowledged: true });

@@ -26,6 +26,7 @@ export async function sweepSample(serverUrl: string, redisUrl: string | null): P
     expect(two.length * paused.length).toBeGreaterThan(0);
     expect(judge(await sweep.run([...two, ...paused]))).toEqual([]);
     expect(ended.filter(({ of, stops }) => stops.length < of.points.length)).toEqual([]);
+    expect(await sweep.checkRecords()).toEqual([]);
   } finally {
     await sweep.close();
   }

@@ -23,7 +23,8 @@ export interface SweepOptions {
 }
 
 export interface Found {
-  readonly of: Case;
+  /** Null: it is not known of which case. */
+  readonly of: Case | null;
   readonly invariant: Invariant | "outcome";
   readonly detail: string;
 }
@@ -32,6 +33,8 @@ export interface Sweep {
   /** Every call of a story that nothing interrupts, in its order. */
   reference(stories: readonly StoryName[]): Promise<Ended[]>;
   run(cases: readonly Case[]): Promise<Ended[]>;
+  /** What is wrong with the decision records that all these runs left (I9). */
+  checkRecords(): Promise<Found[]>;
   /** How many runs lost their process to a kill so far. */
   kills(): number;
   close(): Promise<void>;
@@ -67,6 +70,7 @@ export async function openSweep(options: SweepOptions): Promise<Sweep> {
   return {
     run,
     reference: (stories) => run(stories.map((story) => ({ story, points: [], how: "kill" }))),
+    checkRecords: async () => (await databases.checkRecords()).map((one) => ({ of: null, ...one })),
     kills: () => lanes.reduce((sum, lane) => sum + lane.kills, 0),
     async close() {
       await Promise.all(lanes.map((lane) => lane.close()));

@@ -206,7 +206,8 @@ export function openWorkerRun(
         // Once in any case, as the sweeper's timer would.
         if (round > 0 && !(await openWork(pool))) return true;
         if (round > 0) await passTime(PAST_LEASES_MS);
-        await alone(() => points.enter("sweep", () => sweep(core)));
+        // One that fails is tried again, as the timer does.
+        await alone(() => points.enter("sweep", () => sweep(core))).catch(() => false);
       }
       return false;
     },
