@@ -10,16 +10,18 @@ const SWEEP_LOCK = 7_061_970;
  */
 export async function withSweepLock(pool: Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
-  let broken = true;
   try {
     await client.query("begin");
     const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [SWEEP_LOCK]);
     const got = rows[0]?.got === true;
     if (got) await work();
-    await client.query("rollback");
-    broken = false;
     return got;
   } finally {
+    // Given back also when the work failed: a connection that is only closed keeps the lock until PostgreSQL notices.
+    const broken = await client.query("rollback").then(
+      () => false,
+      () => true,
+    );
     client.release(broken);
   }
 }
