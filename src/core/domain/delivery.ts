@@ -53,7 +53,11 @@ export const patienceMs = (message: OutboundMessage): number =>
   message.kind === "notice" ? 15 * MINUTE_MS : 24 * 60 * MINUTE_MS;
 
 /** What a platform asks for may be a mistake; asking it once more than it likes costs one refused call. */
-export const MAX_RETRY_AFTER_MS = 15 * MINUTE_MS;
+const MAX_RETRY_AFTER_MS = 15 * MINUTE_MS;
+
+/** As long as the platform asks for; `otherwise` where it asks for no time, or for one that is none. */
+export const retryAfterMs = (asked: number | undefined, otherwise: number): number =>
+  asked !== undefined && asked > 0 ? Math.min(asked, MAX_RETRY_AFTER_MS) : otherwise;
 
 /** A card that reached nobody is offered again this long after it was given up, for as long as it asks (A11). */
 export const OFFER_AGAIN_MS = 60 * MINUTE_MS;

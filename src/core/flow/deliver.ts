@@ -2,10 +2,10 @@ import { backoffMs } from "../domain/backoff.ts";
 import {
   type ClaimedDelivery,
   MAX_LOOK_UPS,
-  MAX_RETRY_AFTER_MS,
   OUTCOME_UNKNOWN,
   patienceMs,
   priorityOf,
+  retryAfterMs,
 } from "../domain/delivery.ts";
 import type { ChatSender, Outgoing, SendResult } from "../ports.ts";
 import { claimNextDelivery, findRef, markDead, markSent, markUnknown, requeueDelivery } from "../store/deliveries.ts";
@@ -64,7 +64,7 @@ async function post(
       return dead(core, delivery, result.code);
     case "retry": {
       if (delivery.ageMs >= patienceMs(delivery.message)) return dead(core, delivery, result.code);
-      const delayMs = Math.min(result.afterMs ?? backoffMs(delivery.attempt, core.random()), MAX_RETRY_AFTER_MS);
+      const delayMs = retryAfterMs(result.afterMs, backoffMs(delivery.attempt, core.random()));
       await requeueDelivery(core.pool, delivery, result.code, delayMs);
       return delayMs;
     }

@@ -200,6 +200,21 @@ describe("a delivery", () => {
     expect(shown()).toEqual(["one"]);
   });
 
+  it.each([0, -5_000, Number.NaN])(
+    "G5 is not asked about in a circle where the platform asks for %i ms",
+    async (afterMs) => {
+      const lane = await queued("one");
+      t.chat.answerNext(() => ({ outcome: "retry", code: "ratelimited", afterMs }));
+      await deliver(t.core, lane);
+      await t.drain();
+      expect(t.chat.sends).toHaveLength(1);
+      expect(t.wakes.delayed).toHaveLength(1);
+      await t.passTime(1_000);
+      await t.drain();
+      expect(shown()).toEqual(["one"]);
+    },
+  );
+
   describe("of a card", () => {
     const proposed = async () => {
       const thread = newThread();
