@@ -3,15 +3,17 @@ import { digest } from "../digest.ts";
 import type { Decision } from "../domain/decision.ts";
 import { ERRORS, type ErrorCode } from "../domain/errors.ts";
 import { newDeliveryId } from "../domain/ids.ts";
-import type { Card, Preview } from "../domain/message.ts";
+import type { Card } from "../domain/message.ts";
 import type { Wake } from "../ports.ts";
 import { findCardConversation } from "../store/decisions.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
 import type { Core } from "./core.ts";
 
-/** Binds everything a person agrees to; a button carries its beginning. */
-export const cardDigest = (of: { id: string; tool: string; preview: Preview; inputDigest: string }): string =>
-  digest(JSON.stringify([of.id, of.tool, of.preview, of.inputDigest]));
+type Bound = Pick<Decision, "id" | "deploymentId" | "agentId" | "tool" | "toolDigest" | "preview" | "inputDigest">;
+
+/** Binds everything a person agrees to, and the code that does it; a button carries its beginning. */
+export const cardDigest = (of: Bound): string =>
+  digest(JSON.stringify([of.id, of.deploymentId, of.agentId, of.tool, of.toolDigest, of.preview, of.inputDigest]));
 
 /** A decision as its card shows it now. */
 export function toCard(decision: Decision): Card {

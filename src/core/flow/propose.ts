@@ -50,7 +50,7 @@ export async function propose(
   const input = JSON.stringify(call.input);
   const inputDigest = digest(input);
   const deliveryId = newDeliveryId(core.ids);
-  const decision = {
+  const bound = {
     id,
     sessionId: session.id,
     turnId: turn.id,
@@ -63,11 +63,11 @@ export async function propose(
     input,
     inputDigest,
     preview,
-    cardDigest: cardDigest({ id, tool: call.tool, preview, inputDigest }),
     person: turn.person,
     rule,
     deliveryId,
   };
+  const decision = { ...bound, cardDigest: cardDigest(bound) };
   const card = toCard({
     ...decision,
     status: "pending",

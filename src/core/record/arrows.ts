@@ -8,8 +8,8 @@ interface Known {
   /** Attempts that people authorised: the approval's one, and one for each `run_again`. */
   authorised: number;
   shown: boolean;
-  readonly inputDigest: unknown;
-  readonly cardDigest: unknown;
+  /** By their names, as it was proposed with them. */
+  readonly bound: RecordEntry["details"];
 }
 
 const STATUS_OF: Partial<Record<RecordEvent, DecisionStatus>> = {
@@ -22,11 +22,13 @@ const STATUS_OF: Partial<Record<RecordEvent, DecisionStatus>> = {
   unconfirmed: "unconfirmed",
 };
 
-/** What an entry has to bind again, as the decision was proposed with it. */
-const BINDS: Partial<Record<RecordEvent, readonly ("inputDigest" | "cardDigest")[]>> = {
+const BOUND = ["deploymentId", "toolDigest", "inputDigest", "cardDigest"] as const;
+
+/** What an entry has to say again, as the decision was proposed with it. */
+const BINDS: Partial<Record<RecordEvent, readonly (typeof BOUND)[number][]>> = {
   approved: ["inputDigest", "cardDigest"],
   rejected: ["inputDigest", "cardDigest"],
-  applying: ["inputDigest"],
+  applying: ["deploymentId", "toolDigest", "inputDigest"],
 };
 
 /** A named person's doing. */
@@ -59,13 +61,12 @@ export function createArrowCheck(): (entry: RecordEntry) => string | null {
   };
 }
 
-const asProposed = ({ details: { inputDigest, cardDigest } }: RecordEntry): Known => ({
+const asProposed = ({ details }: RecordEntry): Known => ({
   status: "pending",
   attempt: 0,
   authorised: 1,
   shown: false,
-  inputDigest,
-  cardDigest,
+  bound: details,
 });
 
 function asImported(entry: RecordEntry): Known | null {
@@ -108,8 +109,8 @@ function goesOn(known: Known, { decision, event }: RecordEntry): string | null {
 
 /** Holds what an entry says against what is known. */
 function says(known: Known, { decision, event, details }: RecordEntry): string | null {
-  for (const name of ["inputDigest", "cardDigest"] as const) {
-    if ((BINDS[event]?.includes(name) || name in details) && details[name] !== known[name])
+  for (const name of BOUND) {
+    if ((BINDS[event]?.includes(name) || name in details) && details[name] !== known.bound[name])
       return `${decision} is ${event} with another ${name} than it was proposed with`;
   }
   if (NAMES_SOMEBODY.includes(event) && !isSomebody(details["by"])) return `${decision} is ${event} by nobody`;

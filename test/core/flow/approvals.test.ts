@@ -83,9 +83,12 @@ describe("an approval", () => {
     ["tool", "update deployments set manifest = replace(manifest::text, 'dddd', 'eeee')::json"],
     ["arguments", `update decisions set input = '{"z":2}'`],
     ["preview", `update decisions set preview = '{"title":"Other","facts":[]}'`],
+    ["deployment", "update decisions set deployment_id = 'dpl_same_tools'"],
+    ["agent", "update decisions set agent_id = 'other'"],
     ["deployment's agent", "update deployments set manifest = replace(manifest::text, 'support', 'other')::json"],
   ])("A4 fails as needs_reapproval when the %s is not what was approved; nothing runs", async (_, change) => {
     const { thread, card, sessionId } = await proposed();
+    await t.deploy({ id: "dpl_same_tools" });
     await t.core.pool.query(change);
     await t.receive(clickCard(thread, card, "approve"));
     await t.drain();

@@ -27,12 +27,13 @@ const problems = async (lines: readonly string[], keys = [key.publicKey]) =>
   (await verifyRecord(lines, { keys })).problems;
 
 const OF = { inputDigest: "in", cardDigest: "card" };
+const CODE = { deploymentId: "dpl", toolDigest: "tool" };
 const BY = { by: { provider: "slack", workspaceId: "T1", userId: "U_ANA" } };
-const start = (attempt: number) => ({ ...BY, attempt, inputDigest: "in" });
+const start = (attempt: number) => ({ ...BY, attempt, ...CODE, inputDigest: "in" });
 const STORY: readonly Told[] = [
-  ["a", "proposed", OF],
+  ["a", "proposed", { ...OF, ...CODE }],
   ["a", "shown"],
-  ["b", "proposed", OF],
+  ["b", "proposed", { ...OF, ...CODE }],
   ["a", "approved", { ...BY, ...OF }],
   ["b", "rejected", { ...BY, ...OF }],
   ["a", "applying", start(1)],
@@ -72,7 +73,7 @@ describe("verifyRecord", () => {
       "half of the last entry": lines.with(10, at(10).slice(0, -9)),
       "half of the signature": lines.with(11, at(11).slice(0, -9)),
       "the record twice": [...lines, ...lines],
-      "another record behind it": [...lines, ...record([["c", "proposed", OF]])],
+      "another record behind it": [...lines, ...record([["c", "proposed", { ...OF, ...CODE }]])],
       "its signature in front": [at(11), ...lines.slice(0, 11)],
       "an entry that says it is signed": lines.with(3, at(3).replace('{"seq"', '{"signed":1,"seq"')),
       "a signature that says more": lines.with(11, at(11).replace(/}$/, ',"event":"approved"}')),
@@ -87,7 +88,9 @@ describe("verifyRecord", () => {
   });
 
   it("I9 hashes the bytes of a line: what is no UTF-8 is not what it looks like", async () => {
-    const lines = record([["a", "proposed", { ...OF, note: "\uFFFD" }], ...STORY.slice(1)]).map((l) => Buffer.from(l));
+    const lines = record([["a", "proposed", { ...OF, ...CODE, note: "\uFFFD" }], ...STORY.slice(1)]).map((l) =>
+      Buffer.from(l),
+    );
     const whole = lines[0] ?? Buffer.alloc(0);
     const mark = whole.indexOf(Buffer.from("\uFFFD"));
     const doctored = Buffer.concat([whole.subarray(0, mark), Buffer.from([0xff]), whole.subarray(mark + 3)]);
@@ -162,7 +165,7 @@ describe("verifyRecord", () => {
     [
       "A4 a start nobody approved",
       [
-        ["a", "proposed", OF],
+        ["a", "proposed", { ...OF, ...CODE }],
         ["a", "applying", start(1)],
       ],
       "entry 2: a goes from pending to applying",
@@ -185,20 +188,25 @@ describe("verifyRecord", () => {
     [
       "A2 other arguments than those on the card",
       [
-        ["a", "proposed", OF],
+        ["a", "proposed", { ...OF, ...CODE }],
         ["a", "approved", { ...BY, ...OF, inputDigest: "other" }],
       ],
       "entry 2: a is approved with another inputDigest than it was proposed with",
     ],
     [
       "A2 a start that does not say with which arguments",
-      [...STORY.slice(0, 5), ["a", "applying", { ...BY, attempt: 1 }]],
+      [...STORY.slice(0, 5), ["a", "applying", { ...BY, ...CODE, attempt: 1 }]],
       "entry 6: a is applying with another inputDigest than it was proposed with",
+    ],
+    [
+      "A2 a start of other code than was approved",
+      [...STORY.slice(0, 5), ["a", "applying", { ...start(1), deploymentId: "other" }]],
+      "entry 6: a is applying with another deploymentId than it was proposed with",
     ],
     [
       "A7 an approval by nobody",
       [
-        ["a", "proposed", OF],
+        ["a", "proposed", { ...OF, ...CODE }],
         ["a", "approved", OF],
       ],
       "entry 2: a is approved by nobody",
@@ -226,7 +234,7 @@ describe("verifyRecord", () => {
     ["A4 more time to decide", [...STORY.slice(0, 3), ["a", "shown"]], "entry 4: a is shown again"],
     [
       "A1 a decision slipped in as if it were older than the record",
-      [...STORY.slice(0, 1), ["c", "imported", { ...OF, status: "approved", attempt: 0 }]],
+      [...STORY.slice(0, 1), ["c", "imported", { ...OF, ...CODE, status: "approved", attempt: 0 }]],
       "entry 2: c is imported into a record that had begun",
     ],
     [
@@ -238,8 +246,8 @@ describe("verifyRecord", () => {
     [
       "A1 one proposed twice",
       [
-        ["a", "proposed", OF],
-        ["a", "proposed", OF],
+        ["a", "proposed", { ...OF, ...CODE }],
+        ["a", "proposed", { ...OF, ...CODE }],
       ],
       "entry 2: a is proposed a second time",
     ],
@@ -252,7 +260,7 @@ describe("verifyRecord", () => {
     const imported = (more: { readonly [name: string]: Json } = {}): Told => [
       "a",
       "imported",
-      { ...OF, status: "unconfirmed", attempt: 1, ...more },
+      { ...OF, ...CODE, status: "unconfirmed", attempt: 1, ...more },
     ];
     const again: readonly Told[] = [
       ["a", "applying", start(2)],

@@ -142,7 +142,8 @@ create trigger record_evidence after update of evidence on decision_attempts
 
 -- What was decided before there was a record enters it as it stands.
 select append_decision_record(id, 'imported', json_build_object(
-  'status', status, 'attempt', attempt, 'by', decided_by, 'againBy', again_by, 'tool', tool, 'toolDigest', tool_digest,
+  'status', status, 'attempt', attempt, 'by', decided_by, 'againBy', again_by,
+  'deploymentId', deployment_id, 'tool', tool, 'toolDigest', tool_digest,
   'inputDigest', input_digest, 'cardDigest', card_digest
 ))
 from (select * from decisions order by created_at, id) as known;
