@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChatAdapter } from "../adapters/adapter.ts";
+import { deploymentId } from "../core/build/deploymentId.ts";
 import type { Config } from "../core/config.ts";
 import { CountersignError } from "../core/domain/errors.ts";
 import type { Deployment, Manifest } from "../core/domain/manifest.ts";
@@ -57,6 +58,11 @@ export async function openWorker(
   const kept = async (id: string) => {
     const deployment = await loadDeployment(core, id);
     if (!deployment) throw new CountersignError("agent_load_failed");
+    // An approval binds the code by this id (A4): what was changed since it was kept is not that code.
+    if (deploymentId(deployment.manifest, deployment.files) !== id) {
+      const cause = new Error(`what is kept as ${id} is not what that id was computed from`);
+      throw new CountersignError("agent_load_failed", undefined, { cause });
+    }
     return deployment;
   };
   const manifests = new Map<string, Promise<Deployment>>();

@@ -12,7 +12,8 @@ export function canonicalJson(value: unknown): string {
 
 /**
  * The id of a deployment: the digest of what would run (B4). Warnings stay out, because they tell of the installation
- * that built it (which built-ins it offers), and the same project is the same deployment everywhere.
+ * that built it (which built-ins it offers), and the same project is the same deployment everywhere. It is computed again
+ * from what was kept before any of it runs: computing it otherwise would orphan every deployment there is.
  */
 export function deploymentId({ warnings: _, ...manifest }: Manifest, files: readonly DeploymentFile[]): string {
   const contents = files.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("base64") }));
