@@ -11,7 +11,7 @@ describe("an approved write, whatever happens in whatever order", () => {
     ["a target without keys, two crashes", { crashes: 2 }],
     ["a target that honours the key", { honoursKey: true }],
     ["code that is replaced on the way", { mayChange: true, crashes: 0, verifies: false }],
-  ])("I1-I8 hold with %s", (name, conditions) => {
+  ])("I1-I8 hold with %s", { timeout: 60_000 }, (name, conditions) => {
     const explored = explore(createDecisionWorld({ ...USUAL, ...conditions }));
     console.info(tell(name, explored));
     expect(explored.broken).toBeNull();
