@@ -12,8 +12,8 @@ import { reportOutcome } from "./reportOutcome.ts";
 
 /** It only reads, and people wait for it to know whether to run the write again. */
 const VERIFY_TIMEOUT_MS = 30_000;
-/** As long as a look may take, with what an agent's start takes in front of it. */
-const LOOK_LEASE_MS = 2 * VERIFY_TIMEOUT_MS;
+/** A look, with the start of an agent in front of it; and what a crash interrupted is taken up within a minute. */
+const LOOK_LEASE_MS = 45_000;
 const NOTE_CHARACTERS = 500;
 
 /**

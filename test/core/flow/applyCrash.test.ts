@@ -335,7 +335,7 @@ describe("an apply whose worker or answer is lost", () => {
     await t.passTime(60_000);
     void verifyDecision(t.anotherWorker(), id);
     await waitUntil(() => asked.length === 2, "a worker that vanishes then to look");
-    await t.passTime(64_000);
+    await t.passTime(46_000);
     await sweep(t.core);
     const after = t.drain();
     await waitUntil(() => asked.length === 3, "another one to look");
