@@ -93,7 +93,9 @@ describe("what became of a write", () => {
       attempt: 2,
       verifyNote: "seen after the second attempt",
     });
-    expect(await noteVerified(t.core.pool, card.decisionId, { attempt: 1, looks: 0, note: "late", againMs: null })).toBe(null);
+    expect(
+      await noteVerified(t.core.pool, card.decisionId, { attempt: 1, looks: 0, note: "late", againMs: null }),
+    ).toBe(null);
     await verifyDecision(t.core, card.decisionId);
   });
 
