@@ -3,8 +3,8 @@ import { pairs, pauses, singles, singlesOf } from "./cases.ts";
 import { judge, openSweep } from "./sweep.ts";
 
 /** Every so manieth of each kind; prime, so that no part of a flow is always passed over. */
-const EVERY_SINGLE = 61;
-const EVERY_PAIR = 11;
+const EVERY_SINGLE = 97;
+const EVERY_PAIR = 17;
 
 const everyNth = <T>(list: readonly T[], n: number): T[] => list.filter((_, i) => i % n === 0);
 
