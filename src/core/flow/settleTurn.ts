@@ -52,13 +52,18 @@ export async function settleTurn(core: WorkerCore, turn: ClaimedTurn, end: TurnE
   return true;
 }
 
-/** Gives a running turn back for another worker, when this one shuts down. */
+/**
+ * Gives a running turn back for another worker, when this one shuts down. One that was asked to stop ends here: its
+ * session may have ended, and then nobody would take it up again.
+ */
 export async function handBack(core: WorkerCore, turn: ClaimedTurn): Promise<void> {
   const handed = await withTx(core.pool, async (db) => {
     await lockSession(db, turn.sessionId);
     return handBackTurn(db, turn);
   });
-  if (handed) await core.ring([{ kind: "turn", id: turn.sessionId }]);
+  if (handed) return core.ring([{ kind: "turn", id: turn.sessionId }]);
+  const { open } = foldHistory(await readAllEvents(core.pool, turn.sessionId));
+  await settleTurn(core, turn, { settlement: { status: "cancelled" }, open });
 }
 
 /**

@@ -197,11 +197,11 @@ export async function requeueLostTurn(db: Db, id: string): Promise<{ cancelReque
   return rows[0] ? { cancelRequested: rows[0].cancel_requested } : null;
 }
 
-/** running → queued by the worker that holds it, when it shuts down. */
+/** running → queued by the worker that holds it, when it shuts down. False: not its own any more, or asked to stop. */
 export async function handBackTurn(db: Db, held: Held): Promise<boolean> {
   const { rowCount } = await db.query(
     `update turns set status = 'queued', lease_until = null, attempt = attempt - 1
-     where id = $1 and fence = $2 and status = 'running'`,
+     where id = $1 and fence = $2 and status = 'running' and not cancel_requested`,
     [held.id, held.fence],
   );
   return rowCount === 1;
