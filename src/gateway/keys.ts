@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../core/config.ts";
+import { CountersignError } from "../core/domain/errors.ts";
 
 export interface Keys {
   /** 32 bytes in base64; seals the secrets at rest. */
@@ -25,6 +26,18 @@ export async function loadOrCreateKeys(config: Pick<Config, "dataDir" | "masterK
 /** The one key of the two that a command needs: an API key that it made would never be shown. */
 export async function loadOrCreateMasterKey(config: Pick<Config, "dataDir" | "masterKey">): Promise<string> {
   return config.masterKey ?? (await keep(keysFolder(config), "master", randomBytes(32).toString("base64"))).value;
+}
+
+/** For commands that speak of what is there: one made now would vouch for a record that it never signed. */
+export async function loadMasterKey(config: Pick<Config, "dataDir" | "masterKey">): Promise<string> {
+  if (config.masterKey) return config.masterKey;
+  const path = join(keysFolder(config), "master");
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (cause) {
+    const message = `${path} cannot be read (${codeOf(cause)}); name the gateway's data folder with --data, or give its COUNTERSIGN_MASTER_KEY.`;
+    throw new CountersignError("config_invalid", message, { cause });
+  }
 }
 
 const keysFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "keys");

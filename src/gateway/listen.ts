@@ -2,6 +2,9 @@ import type { AddressInfo } from "node:net";
 import { CountersignError } from "../core/domain/errors.ts";
 import type { HttpServer } from "./http/server.ts";
 
+/** The last two are of a name that stands for no address. */
+const UNUSABLE: ReadonlySet<string> = new Set(["EACCES", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"]);
+
 /** Listens and answers the URL. Throws `port_in_use` with what to do. Port 0: a free one. */
 export async function listen(app: HttpServer, host: string, port: number, flag: string): Promise<string> {
   try {
@@ -15,7 +18,7 @@ export async function listen(app: HttpServer, host: string, port: number, flag: 
         { cause: error },
       );
     }
-    if (code === "EACCES" || code === "EADDRNOTAVAIL") {
+    if (code !== undefined && UNUSABLE.has(code)) {
       throw new CountersignError(
         "config_invalid",
         `${host}:${port} cannot be listened on (${code}); choose another address with HOST or ${flag}.`,

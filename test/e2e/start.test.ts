@@ -57,6 +57,10 @@ const IN_THE_WAY: Record<string, (world: World) => Refusal | Promise<Refusal>> =
       says: new RegExp(`^Port ${port} on .+ taken; .+ --admin-port\\. \\(port_in_use\\)$`),
     };
   },
+  "a host that is nobody's": () => ({
+    env: { HOST: "nobody.invalid" },
+    says: /^nobody\.invalid:0 cannot be listened on \(E\w+\); .+ HOST or --port\. \(config_invalid\)$/,
+  }),
   "a database that refuses": () => ({
     env: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" },
     says: /^PostgreSQL cannot be reached; check DATABASE_URL\. \(database_unreachable\)$/,

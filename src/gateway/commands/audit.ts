@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Config, loadConfig } from "../../core/config.ts";
@@ -8,7 +8,7 @@ import { exportRecord } from "../../core/flow/exportRecord.ts";
 import { createHeadKey, isPublicKey } from "../../core/record/headKey.ts";
 import { splitLines } from "../../core/record/lines.ts";
 import { verifyRecord } from "../../core/record/verifyRecord.ts";
-import { loadOrCreateMasterKey } from "../keys.ts";
+import { loadMasterKey } from "../keys.ts";
 import { createLog } from "../log.ts";
 import { withDatabase } from "../withDatabase.ts";
 
@@ -19,21 +19,29 @@ interface DataFlags {
 /** `countersign audit key`: what somebody outside keeps, to verify exports with. */
 export async function printAuditKey(flags: DataFlags, environment: NodeJS.ProcessEnv): Promise<void> {
   const config = configOf(flags, environment);
-  print(createHeadKey(await loadOrCreateMasterKey(config)).publicKey);
+  print(createHeadKey(await loadMasterKey(config)).publicKey);
 }
 
 /** `countersign audit export FILE`: the whole record, signed at its end; the file is whole or not there. */
 export async function writeExport(file: string, flags: DataFlags, environment: NodeJS.ProcessEnv): Promise<void> {
   const config = configOf(flags, environment);
-  const headKey = createHeadKey(await loadOrCreateMasterKey(config));
+  const headKey = createHeadKey(await loadMasterKey(config));
   const draft = `${file}.partial`;
+  const unwritable = (cause: NodeJS.ErrnoException): never => {
+    throw new CountersignError("bad_request", `${file} cannot be written (${cause.code}); name another file.`, {
+      cause,
+    });
+  };
+  // Before the database is: an embedded one takes seconds to start.
+  const handle = await open(draft, "w").catch(unwritable);
   try {
     await withDatabase(config, createLog(config.logLevel), (pool) =>
-      pipeline(Readable.from(exportRecord({ pool, headKey })), createWriteStream(draft)),
+      pipeline(Readable.from(exportRecord({ pool, headKey })), handle.createWriteStream()),
     );
-    await rename(draft, file);
+    await rename(draft, file).catch(unwritable);
     print(`${file} is written, signed with ${headKey.publicKey}`);
   } finally {
+    await handle.close();
     await rm(draft, { force: true });
   }
 }

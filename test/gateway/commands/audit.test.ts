@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { createHeadKey } from "../../../src/core/record/headKey.ts";
 import { printAuditKey, verifyExport, writeExport } from "../../../src/gateway/commands/audit.ts";
@@ -111,6 +111,27 @@ describe("countersign audit", () => {
     const { exitCode, output: report } = await verified(KEY, ["0".repeat(64)]);
     expect(report).toContain(`✗ no entry has the hash ${"0".repeat(64)}`);
     expect(exitCode).toBe(1);
+  });
+
+  it("I9 makes no key where there is none: it would vouch for a record that it never signed", async () => {
+    const nowhere = { data: join(folder, "nowhere") };
+    const keyless = { ...environment(), COUNTERSIGN_MASTER_KEY: undefined };
+    const says = { code: "config_invalid", message: expect.stringMatching(/nowhere\/keys\/master .+ENOENT.+--data/) };
+    await expect(printAuditKey(nowhere, keyless)).rejects.toMatchObject(says);
+    await expect(writeExport(file, nowhere, keyless)).rejects.toMatchObject(says);
+    expect(await readdir(folder)).not.toContain("nowhere");
+  });
+
+  it.each([
+    ["none/record.jsonl", "ENOENT"],
+    ["", "EISDIR"],
+  ])("says in one sentence that '%s' cannot be written", async (name, code) => {
+    const there = join(folder, name);
+    await expect(writeExport(there, { data: folder }, environment())).rejects.toMatchObject({
+      code: "bad_request",
+      message: `${there} cannot be written (${code}); name another file.`,
+    });
+    expect(await readdir(tmpdir())).not.toContain(`${basename(folder)}.partial`);
   });
 
   it("refuses a key that is none, and a file that is not there, with one sentence", async () => {
