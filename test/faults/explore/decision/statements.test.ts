@@ -67,15 +67,15 @@ const PAIRS: Readonly<Record<string, Pair>> = {
 };
 
 it.each(Object.entries(PAIRS))("A4 the model %s where the SQL does, on every row there is", async (_, pair) => {
-  const moved = { sql: [] as unknown[], model: [] as unknown[] };
-  for (const row of everyRow()) {
-    const id = await insert(row);
-    const changed = (await pair.sql(db.pool, id)) !== null;
-    const after = pair.model(row);
-    moved.sql.push([row, changed, await read(id)]);
-    moved.model.push([row, after !== null, after ?? row]);
-  }
-  expect(moved.sql).toEqual(moved.model);
+  const rows = everyRow();
+  const after = await Promise.all(
+    rows.map(async (row) => {
+      const id = await insert(row);
+      const changed = (await pair.sql(db.pool, id)) !== null;
+      return [row, changed, await read(id)];
+    }),
+  );
+  expect(after).toEqual(rows.map((row) => [row, pair.model(row) !== null, pair.model(row) ?? row]));
 });
 
 it("I8 the sweeper's list has what the model says is waiting, and what it can expire and lose", async () => {
