@@ -19,8 +19,12 @@ import type { WorkerCore } from "./core.ts";
 export async function deliver(core: WorkerCore, lane: string): Promise<void> {
   for (;;) {
     if (core.leases.closing()) return core.ring([{ kind: "deliver", id: lane }]);
+    const asked = performance.now();
     const delivery = await claimNextDelivery(core.pool, lane, core.limits.leaseMs);
     if (!delivery) return;
+    // A worker that was paused since then may have been given up, and this message be posted by another: it is left to
+    // the sweeper, who has it looked for. No fence can stop a request, so one has to leave while its claim is fresh (G5).
+    if (performance.now() - asked > core.limits.leaseMs / 2) return;
     const delayMs = await deliverOne(core, delivery);
     if (delayMs !== null) {
       await core.ring([{ kind: "deliver", id: lane, delayMs, priority: priorityOf(delivery.message) }]);
