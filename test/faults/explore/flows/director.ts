@@ -39,6 +39,8 @@ export const schedules = <Cue extends string>(weights: Readonly<Record<Cue, numb
 /** A run that is longer than this goes round in circles. */
 const MOST_CALLS = 3_000;
 
+const MOST_WAITS = 4_000;
+
 export interface Direction<Cue> {
   /** Does what a cue says; `next` is who would go on now. True: from now on everybody else goes before them. */
   readonly perform: (cue: Cue, next: string | undefined) => Promise<boolean>;
@@ -94,8 +96,9 @@ async function run<Cue extends string>(
     }
     if (!next) {
       if (stage.present().length === 0) return played;
-      // PostgreSQL may still be undoing what a killed one had begun; a lock that stays is held by one of them.
-      if (++stuck > 300)
+      // PostgreSQL may still be undoing what a killed one had begun, and an outcome waits a second for its database; a
+      // lock that stays is held by one of them.
+      if (++stuck > MOST_WAITS)
         throw new Error([...played, `waiting for each other: ${stage.present().join(", ")}`].join("\n"));
       await setTimeout(1);
       continue;

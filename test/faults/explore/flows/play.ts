@@ -1,25 +1,20 @@
 import type { Pool } from "../../../../src/core/db/pool.ts";
-import { CountersignError } from "../../../../src/core/domain/errors.ts";
-import type { Conversation, InboundEvent } from "../../../../src/core/domain/message.ts";
-import { answerByApi } from "../../../../src/core/flow/answerQuestion.ts";
+import type { Conversation } from "../../../../src/core/domain/message.ts";
 import type { WorkerCore } from "../../../../src/core/flow/core.ts";
-import { endSession } from "../../../../src/core/flow/endSession.ts";
-import { interrupt } from "../../../../src/core/flow/interrupt.ts";
 import { createLeases } from "../../../../src/core/flow/leases.ts";
-import { submitTurn } from "../../../../src/core/flow/queueTurn.ts";
-import { receiveInbound } from "../../../../src/core/flow/receiveInbound.ts";
 import { sweep } from "../../../../src/core/flow/sweep.ts";
 import type { Wake } from "../../../../src/core/ports.ts";
 import type { ScriptedStep } from "../../../helpers/core/model.ts";
-import { clickCard, clickOption, EndsWith, newThread, post, type TestCore, threw } from "../../../helpers/core.ts";
-import type { EffectCall } from "../../effectLedger.ts";
+import { newThread, post, type TestCore } from "../../../helpers/core.ts";
 import { readStored, type Said } from "../../history.ts";
 import { check } from "../../invariants.ts";
 import { openWork } from "../../openWork.ts";
 import type { Rewrite } from "../../wrap.ts";
+import { people } from "./cast.ts";
 import { direct, type Schedule } from "./director.ts";
 import { gated } from "./gated.ts";
-import { type Answer, type Deed, type Ending, PEOPLE, type Says } from "./people.ts";
+import { platform, target } from "./outside.ts";
+import type { Answer, Deed, Ending, Says } from "./people.ts";
 import { createStage, type Stage } from "./stage.ts";
 
 /** What may happen to a run besides what people do, and how often beside the rest. */
@@ -29,6 +24,8 @@ export const CUES = {
   /** As SIGSTOP does it: everybody else goes first, for longer than a lease, and the sweeper comes by. */
   "is paused": 4,
   "is killed": 2,
+  /** Its next statement is carried out, and the connection is cut before it is answered. */
+  "is cut off": 2,
   "a day passes": 1,
   "a sweep": 2,
   "leases are renewed": 1,
@@ -110,6 +107,9 @@ export async function play(
         case "is killed":
           if (next) stage.kill(next);
           return false;
+        case "is cut off":
+          if (next) stage.cut(next);
+          return false;
         case "a day passes":
           await t.passTime(DAY);
           return false;
@@ -180,155 +180,3 @@ async function heal(t: TestCore): Promise<void> {
 
 /** One for what was claimed, one for each delay that doubles up to what a message of six faults has come to. */
 const MOST_ROUNDS = 8;
-
-// --------------------------------------------------------------------------------------------------- what it stands on
-
-function target(t: TestCore, stage: Stage, endings: readonly Ending[]): EffectCall[] {
-  const effects: EffectCall[] = [];
-  const left = [...endings];
-  const arrive = (key: string, args: string, refused: boolean): void => {
-    const before = effects.some((call) => call.key === key && call.outcome !== "refused");
-    const outcome = refused ? "refused" : before ? "replayed" : "committed";
-    effects.push({ n: effects.length + 1, key, attempt: null, path: "/", args, at: 0, outcome, fault: null });
-  };
-  t.runtime.tools.set("attach", {
-    ...t.runtime.tools.get("attach"),
-    async apply({ decision, input }) {
-      const key = decision?.id ?? "";
-      const ending = left.shift() ?? "answers";
-      if (ending === "not called") throw threw({ notApplied: true });
-      if (ending === "late") {
-        stage.enter(`call ${effects.length + 1} of ${key}`, async () => arrive(key, input, false));
-        throw new EndsWith({ kind: "timedOut" });
-      }
-      await stage.gate("the call arrives");
-      arrive(key, input, ending === "refuses");
-      await stage.gate("the call is answered");
-      if (ending === "refuses") throw threw({ traffic: { writes: [{ status: 409 }], opaque: 0 } });
-      if (ending === "breaks behind it") throw threw({ traffic: { writes: [{ status: 500 }], opaque: 0 } });
-      if (ending === "is silent") throw new EndsWith({ kind: "timedOut" });
-      return { attached: true };
-    },
-    async verify({ decision }) {
-      await stage.gate("verify looks");
-      return { applied: effects.some((call) => call.key === decision?.id && call.outcome !== "refused") };
-    },
-  });
-  return effects;
-}
-
-function platform(t: TestCore, answers: readonly Answer[]): void {
-  for (const answer of answers) {
-    t.chat.answerNext((_, accept) => {
-      if (answer === "never there") return { outcome: "unknown", code: "silent" };
-      if (answer === "limited") return { outcome: "retry", code: "limited", afterMs: 1_000 };
-      const sent = accept();
-      return answer === "lost" ? { outcome: "unknown", code: "silent" } : sent;
-    });
-  }
-}
-
-// -------------------------------------------------------------------------------------------------------- the people
-
-interface Scene {
-  readonly session: string | null;
-  readonly cards: readonly { readonly decisionId: string; readonly cardDigest: string; readonly status: string }[];
-  readonly question: string | null;
-}
-
-async function look(t: TestCore): Promise<Scene> {
-  const { rows } = await t.core.pool.query<Scene>(
-    `select
-       (select id from sessions order by created_at desc, id desc limit 1) as session,
-       (select coalesce(json_agg(json_build_object('decisionId', id, 'cardDigest', card_digest,
-          'status', case when again_by is null then status else 'approved' end) order by id), '[]') from decisions) as cards,
-       (select id from questions where status = 'open' limit 1) as question`,
-  );
-  return rows[0] ?? { session: null, cards: [], question: null };
-}
-
-/** People come on once there is what they want to act on, in the order they stand in; some do it twice at once. */
-function people(
-  t: TestCore,
-  stage: Stage,
-  core: WorkerCore,
-  thread: Conversation,
-  said: Said[],
-  deeds: readonly Deed[],
-) {
-  let waiting = deeds.map((deed, n) => ({ deed, name: `${n + 1} ${"by" in deed ? deed.by : "api"} ${deed.does}` }));
-
-  const receive = async (event: InboundEvent): Promise<void> => {
-    const received = await receiveInbound(core, event);
-    await core.ring(received.wakes);
-  };
-  /** Both deliveries of one thing are the same thing: it was acknowledged if either was. */
-  function deliver(name: string, event: InboundEvent, twice: boolean, word?: Said): void {
-    if (word) said.push(word);
-    const at = said.length - 1;
-    for (const again of twice ? ["", " again"] : [""]) {
-      stage.enter(`${name}${again}`, async () => {
-        await receive(event);
-        if (word) said[at] = { ...word, acknowledged: true };
-      });
-    }
-  }
-  const ask = (name: string, work: () => Promise<{ wakes?: Wake[] }>): void =>
-    stage.enter(name, async () => {
-      const { wakes = [] } = await work().catch((error): { wakes?: Wake[] } => {
-        // Too late, as a program over the API is told.
-        if (error instanceof CountersignError) return {};
-        throw error;
-      });
-      await core.ring(wakes);
-    });
-
-  /** False: not yet. */
-  function comeOn(name: string, deed: Deed, { session, cards, question }: Scene): boolean {
-    switch (deed.does) {
-      case "approve":
-      case "reject":
-      case "run-again": {
-        const card = cards.find(({ status }) => status === (deed.does === "run-again" ? "unconfirmed" : "pending"));
-        if (!card) return false;
-        const { decisionId } = card;
-        const by = PEOPLE[deed.by];
-        const word = { kind: "decide", decisionId, verb: deed.does, by, acknowledged: false } as const;
-        deliver(name, clickCard(thread, card, deed.does, by), deed.twice, word);
-        return true;
-      }
-      case "post":
-      case "answer in words": {
-        if (deed.does === "answer in words" && question === null) return false;
-        const word = { kind: "post", text: name, acknowledged: false } as const;
-        deliver(name, post(thread, name, { person: PEOPLE[deed.by] }), deed.twice, word);
-        return true;
-      }
-      case "answer by click":
-        if (question) deliver(name, clickOption(thread, question, 0, PEOPLE[deed.by]), deed.twice);
-        return question !== null;
-      case "answer by api":
-        if (session && question)
-          ask(name, () => answerByApi(core, { sessionId: session, questionId: question, text: "A", value: "a" }));
-        return question !== null;
-      case "submit":
-        if (session)
-          ask(name, () => submitTurn(core, { sessionId: session, text: name, mode: deed.mode, idempotencyKey: name }));
-        return session !== null;
-      case "interrupt":
-        if (session) ask(name, async () => ({ wakes: [], ...(await interrupt(core, session)) }));
-        return session !== null;
-      case "end":
-        if (session) ask(name, () => endSession(core, session));
-        return session !== null;
-    }
-  }
-
-  return {
-    async admit(): Promise<void> {
-      if (waiting.length === 0) return;
-      const scene = await look(t);
-      waiting = waiting.filter(({ name, deed }) => !comeOn(name, deed, scene));
-    },
-  };
-}

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { isOutage } from "../../../../src/core/db/outage.ts";
 import type { Pool } from "../../../../src/core/db/pool.ts";
 
 /** A process that was killed: nothing it still wanted to do happens. */
@@ -8,6 +9,8 @@ export class Killed extends Error {}
 interface Actor {
   readonly name: string;
   killed: boolean;
+  /** The answer of its next statement is lost. */
+  cut: boolean;
 }
 
 interface Waiting {
@@ -39,9 +42,11 @@ export interface Stage {
   /** Lets this actor make its next call; answers which it was. */
   step(name: string): string;
   kill(name: string): void;
+  /** This actor's next statement is carried out, and its answer never comes. */
+  cut(name: string): void;
   /** Those that have entered and not left; the ones that are not ready wait for a lock. */
   present(): readonly string[];
-  /** What flows threw, other than being killed. */
+  /** What flows threw, other than being killed or without a database. */
   readonly errors: readonly unknown[];
 }
 
@@ -74,7 +79,7 @@ export function createStage(pool: Pool): Stage {
   return {
     errors,
     enter(name, work) {
-      const actor: Actor = { name, killed: false };
+      const actor: Actor = { name, killed: false, cut: false };
       present.add(actor);
       inside
         .run(actor, async () => {
@@ -82,7 +87,8 @@ export function createStage(pool: Pool): Stage {
           await work();
         })
         .catch((error) => {
-          if (!actor.killed) errors.push(error);
+          // What a database that went away leaves behind is for the sweeper to find.
+          if (!actor.killed && !isOutage(error)) errors.push(error);
         })
         .finally(() => present.delete(actor));
     },
@@ -91,7 +97,11 @@ export function createStage(pool: Pool): Stage {
       await gate(label, false);
       moving++;
       try {
-        return await work();
+        const answer = await work();
+        const actor = inside.getStore();
+        if (!actor?.cut) return answer;
+        actor.cut = false;
+        throw Object.assign(new Error("the connection was cut behind a statement"), { code: "ECONNRESET" });
       } finally {
         moving--;
       }
@@ -120,6 +130,9 @@ export function createStage(pool: Pool): Stage {
       const dying = of(name);
       waiting = waiting.filter((one) => one.actor.name !== name);
       for (const one of dying) one.kill();
+    },
+    cut(name) {
+      for (const actor of present) if (actor.name === name) actor.cut = true;
     },
     present: () => [...present].map((actor) => actor.name),
   };
