@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EffectCall, LedgerFault } from "./effectLedger.ts";
@@ -86,7 +85,7 @@ function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json" }).end(body === null ? "" : JSON.stringify(body));
 }
 
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+server.listen(0, "127.0.0.1", () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
 process.stdin.resume().on("end", () => process.exit(0));

@@ -5,6 +5,7 @@ import { createJobQueue } from "../../src/queue/jobQueue.ts";
 import { silentLog } from "../helpers/log.ts";
 import type { Called } from "./crashPoints.ts";
 import { createHttpClient } from "./httpCall.ts";
+import { patiently } from "./patiently.ts";
 import { type OpenRun, openWorkerRun, type WorkerRun } from "./workerRun.ts";
 
 /** Which queue a process rings and hears. Without `redisUrl` it is on PostgreSQL. */
@@ -34,9 +35,6 @@ export type FromProcess =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "failed"; readonly id: number; readonly error: string }
   | { readonly kind: "stopped"; readonly run: string; readonly at: Called };
-
-/** Of the pool's 2.5 s each. */
-const CONNECT_TRIES = 10;
 
 interface Pools {
   readonly pool: Pool;
@@ -103,19 +101,9 @@ async function open(run: OpenRun): Promise<void> {
   if (!queue) throw new Error("the process was not started");
   const { pool, lockPool } = poolsOf(run.databaseUrl);
   // One after another: two dozen at once take a busy machine longer than a pool waits for a connection.
-  for (const one of [pool, lockPool]) await connected(one);
+  for (const one of [pool, lockPool]) await patiently(() => one.query("select"));
   const onStop = (at: Called) => tell({ kind: "stopped", run: run.run, at });
   runs.set(run.run, openWorkerRun(run, { queue, pool, lockPool, http, onStop }));
-}
-
-async function connected(pool: Pool): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return void (await pool.query("select"));
-    } catch (error) {
-      if (tries === CONNECT_TRIES) throw error;
-    }
-  }
 }
 
 function poolsOf(url: string): Pools {

@@ -48,7 +48,7 @@ export async function openSweep(options: SweepOptions): Promise<Sweep> {
     sideBySide = 8,
     lanes: wanted = Math.min(2, availableParallelism()),
   } = options;
-  const script = await bundleScript("test/faults/process.ts", "inside");
+  const script = await bundleScript("test/faults/process.ts");
   const ledger = await startEffectLedger();
   const platform = await startPlatform();
   const databases = await openDatabases(serverUrl, mutation);

@@ -20,6 +20,7 @@ import { readStored, type Stored } from "./history.ts";
 import type { HttpClient } from "./httpCall.ts";
 import { MUTATIONS, type MutationName, mutate } from "./mutations.ts";
 import { openWork } from "./openWork.ts";
+import { patiently } from "./patiently.ts";
 import { modelStep, type StoryName, storyOf } from "./stories.ts";
 import { countPool, countPort, countRuntime, nameFence } from "./wrap.ts";
 
@@ -168,7 +169,8 @@ export function openWorkerRun(
         });
 
   const passTime = async (ms: number): Promise<void> => {
-    await pool.query("update clock set shift = shift + make_interval(secs => $1::double precision / 1000)", [ms]);
+    const shift = "update clock set shift = shift + make_interval(secs => $1::double precision / 1000)";
+    await patiently(() => pool.query(shift, [ms]));
   };
 
   return {
@@ -204,7 +206,7 @@ export function openWorkerRun(
         // Whoever asked has been told that the world stopped: once it goes on, time is somebody else's to move.
         if (points.hasStopped() !== stoppedBefore) return false;
         // Once in any case, as the sweeper's timer would.
-        if (round > 0 && !(await openWork(pool))) return true;
+        if (round > 0 && !(await patiently(() => openWork(pool)))) return true;
         if (round > 0) await passTime(PAST_LEASES_MS);
         // One that fails is tried again, as the timer does.
         await alone(() => points.enter("sweep", () => sweep(core))).catch(() => false);
@@ -214,11 +216,11 @@ export function openWorkerRun(
     end: () => working,
     passTime,
     called: () => points.called,
-    stored: () => readStored(pool),
+    stored: () => patiently(() => readStored(pool)),
     thaw: () => points.thaw(),
     async close(forget) {
       await leases.close(0);
-      if (forget) await pool.query(FORGET);
+      if (forget) await patiently(() => pool.query(FORGET));
     },
   };
 }
