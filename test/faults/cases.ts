@@ -66,18 +66,33 @@ export const ofTheQueue = (reference: Ended): Case[] =>
   singles(reference, (called) => called.filter(({ label }) => label === "queue.wake" || label === "job"));
 
 /**
+ * The instants that leave different things behind: of those within one transaction, which is undone whole, the last.
+ * Each of the others was killed once, alone; pairs begin with these.
+ */
+export function commitments(called: readonly Called[]): readonly Called[] {
+  const inside = withinTransactions(called);
+  return instants(called).filter((one, i, all) => !inside.has(one) || !inside.has(all[i + 1] ?? one));
+}
+
+/**
  * Every instant of these flows outside of a transaction, for a worker that stands still: inside of one it holds its
  * locks until PostgreSQL ends it, after `idle_in_transaction_session_timeout`, half a minute in which its session waits.
  */
 export function pauses(reference: Ended, flows: readonly Flow[]): Case[] {
-  let open = false;
   const outside = (called: readonly Called[]): Called[] => {
-    const inside = called.filter(({ point, label }) => {
-      if (label === "begin" && point.endsWith(":before")) open = true;
-      if (label === "commit" && point.endsWith(":after")) open = false;
-      return open;
-    });
-    return instants(called).filter((one) => !inside.includes(one) && flows.includes(flowOf(one.point)));
+    const inside = withinTransactions(called);
+    return instants(called).filter((one) => !inside.has(one) && flows.includes(flowOf(one.point)));
   };
   return singles(reference, outside).map((of) => ({ ...of, how: "pause" }));
+}
+
+function withinTransactions(called: readonly Called[]): ReadonlySet<Called> {
+  let open = false;
+  return new Set(
+    called.filter(({ point, label }) => {
+      if (label === "begin" && point.endsWith(":before")) open = true;
+      if ((label === "commit" || label === "rollback") && point.endsWith(":after")) open = false;
+      return open;
+    }),
+  );
 }

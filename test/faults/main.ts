@@ -1,4 +1,4 @@
-import { instants, ofTheQueue, type Pick, pairs, pauses, singles, singlesOf } from "./cases.ts";
+import { commitments, instants, ofTheQueue, type Pick, pairs, pauses, singles, singlesOf } from "./cases.ts";
 import { type Flow, flowOf } from "./crashPoints.ts";
 import { countViolations, INVARIANTS } from "./invariants.ts";
 import { type Options, readOptions } from "./options.ts";
@@ -81,7 +81,8 @@ async function everything(sweep: Sweep, tally: Tally, { stories, every, all }: O
   const ended = await run(sweep, tally, "one kill", single);
   if (!once) return;
 
-  const deciding = ended.filter(({ of }) => of.story === "once");
+  const begins = new Set(singles(once, all ? pick : commitments).map(({ points: [point] }) => point));
+  const deciding = ended.filter(({ of: { story, points } }) => story === "once" && begins.has(points[0]));
   const two = some(pairs(deciding, ["decide", "apply"], ["decide", "apply"], pick));
   tally.pairs = two.length;
   await run(sweep, tally, "two kills in decide and apply", two);
