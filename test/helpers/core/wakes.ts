@@ -40,7 +40,9 @@ export function createWakes(): Wakes {
       waiting.push(...left.filter((wake) => wake.delayMs <= 0).map(({ kind, id }) => ({ kind, id })));
     },
     async drain(core) {
-      for (let wake = waiting.shift(); wake; wake = waiting.shift()) await run(core, wake);
+      // A worker that shuts down takes nothing more.
+      const next = () => (core.leases.closing() ? undefined : waiting.shift());
+      for (let wake = next(); wake; wake = next()) await run(core, wake);
     },
   };
 }

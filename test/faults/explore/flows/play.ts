@@ -26,6 +26,8 @@ export const CUES = {
   "is killed": 2,
   /** Its next statement is carried out, and the connection is cut before it is answered. */
   "is cut off": 2,
+  /** Takes nothing more, finishes or hands back what it has; another one has its place. */
+  "shuts down": 1,
   "a day passes": 1,
   "a sweep": 2,
   "leases are renewed": 1,
@@ -110,6 +112,12 @@ export async function play(
         case "is cut off":
           if (next) stage.cut(next);
           return false;
+        case "shuts down": {
+          const leaving = workers.find((worker) => worker.name === next);
+          void leaving?.core.leases.close(MINUTE);
+          if (leaving) leaving.core = onStage();
+          return false;
+        }
         case "a day passes":
           await t.passTime(DAY);
           return false;
