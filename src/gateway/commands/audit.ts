@@ -1,5 +1,5 @@
-import { createReadStream } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Config, loadConfig } from "../../core/config.ts";
@@ -33,15 +33,15 @@ export async function writeExport(file: string, flags: DataFlags, environment: N
     });
   };
   // Before the database is: an embedded one takes seconds to start.
-  const handle = await open(draft, "w").catch(unwritable);
+  await writeFile(draft, "").catch(unwritable);
   try {
+    // From the beginning each time: the database may go away under it, and the export is made again.
     await withDatabase(config, createLog(config.logLevel), (pool) =>
-      pipeline(Readable.from(exportRecord({ pool, headKey })), handle.createWriteStream()),
+      pipeline(Readable.from(exportRecord({ pool, headKey })), createWriteStream(draft)),
     );
     await rename(draft, file).catch(unwritable);
     print(`${file} is written, signed with ${headKey.publicKey}`);
   } finally {
-    await handle.close();
     await rm(draft, { force: true });
   }
 }

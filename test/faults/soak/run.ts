@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { openSurroundings } from "../../../bench/surroundings.ts";
 import { createSlackSimulator } from "../../../src/adapters/slack/simulator/index.ts";
 import { migrate } from "../../../src/core/db/migrate.ts";
 import { createPool } from "../../../src/core/db/pool.ts";
 import { createLog } from "../../../src/gateway/log.ts";
+import { waitUntil } from "../../helpers/waitUntil.ts";
 import { startEffectLedger } from "../effectLedger.ts";
 import { check, countViolations } from "../invariants.ts";
 import { openWork } from "../openWork.ts";
@@ -110,8 +110,14 @@ async function soak(): Promise<number> {
   say(`${ended()} decisions came to an end; everything heals`);
 
   const healed = performance.now();
-  const late = () => performance.now() - healed > SETTLED_WITHIN_MS;
-  while ((await openWork(pool)) && !late()) await sleep(100);
+  const settled = await waitUntil(
+    async () => !(await openWork(pool)),
+    "everything to be at rest",
+    SETTLED_WITHIN_MS,
+  ).then(
+    () => true,
+    () => false,
+  );
   const settledMs = Math.round(performance.now() - healed);
   await sim.settled({ timeoutMs: SETTLED_WITHIN_MS });
 
@@ -147,5 +153,5 @@ async function soak(): Promise<number> {
   };
   for (const line of fleet.errors().slice(0, 20)) say(line);
   process.stdout.write(`${JSON.stringify(result)}\n`);
-  return violations.length > 0 || sim.violations.length > 0 || late() ? 1 : 0;
+  return violations.length > 0 || sim.violations.length > 0 || !settled ? 1 : 0;
 }

@@ -76,6 +76,8 @@ $$;
 
 -- The newest entry about a decision, for its card: chat is a witness outside of this database.
 alter table decisions add column record_seq bigint, add column record_hash text;
+-- By which right the last word on it (approve, reject, run again) was given.
+alter table decisions add column word_right json;
 
 create function record_proposal() returns trigger language plpgsql as $$
 begin
@@ -109,8 +111,10 @@ begin
   v_details := case
     when v_event = 'shown' then json_build_object('deliveryId', new.delivery_id, 'expiresAt', iso8601(new.expires_at))
     when v_event in ('approved', 'rejected') then json_build_object(
-      'by', new.decided_by, 'reason', new.reason, 'inputDigest', new.input_digest, 'cardDigest', new.card_digest)
-    when v_event = 'run_again' then json_build_object('by', new.again_by, 'attempt', new.attempt)
+      'by', new.decided_by, 'right', new.word_right, 'reason', new.reason, 'inputDigest', new.input_digest,
+      'cardDigest', new.card_digest)
+    when v_event = 'run_again' then json_build_object(
+      'by', new.again_by, 'right', new.word_right, 'attempt', new.attempt)
     when v_event = 'applying' then json_build_object(
       'by', coalesce(old.again_by, new.decided_by), 'attempt', new.attempt, 'deploymentId', new.deployment_id,
       'toolDigest', new.tool_digest, 'inputDigest', new.input_digest)
