@@ -1,4 +1,5 @@
 import type { Traffic } from "./domain/decision.ts";
+import type { ErrorCode } from "./domain/errors.ts";
 import type { HistoryMessage } from "./domain/history.ts";
 import type { AgentInput } from "./domain/input.ts";
 import type { Json } from "./domain/json.ts";
@@ -229,3 +230,42 @@ export interface RuntimePort {
   /** Ends every child; resolves when they are gone. */
   close(): Promise<void>;
 }
+
+// --------------------------------------------------------------------------------------------------- tools of ours
+
+/** Tools that run in the gateway, beside an agent's own: a skill, a command, a tool of an MCP server. */
+export interface ToolProvider {
+  /** What it offers in this step. Never throws: what cannot be offered now is left out, and the log says why. */
+  offer(request: OfferRequest): Promise<readonly ProvidedTool[]>;
+}
+
+export interface OfferRequest {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly deploymentId: string;
+  readonly rendered: Rendered;
+  readonly signal: AbortSignal;
+}
+
+export interface ProvidedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema; `run` is called with arguments that fit it. */
+  readonly input: Json;
+  run(call: ProvidedCall): Promise<ProvidedOutcome>;
+}
+
+export interface ProvidedCall {
+  readonly callId: string;
+  readonly messageId: string;
+  readonly input: Json;
+  /** It was begun before, by a worker that is gone. */
+  readonly again: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (metadata: Json) => void;
+}
+
+export type ProvidedOutcome =
+  | { readonly kind: "completed"; readonly output: Json }
+  /** `message` is what the model reads. */
+  | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string };

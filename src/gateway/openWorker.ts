@@ -135,6 +135,7 @@ export async function openWorker(
     runtime,
     chats: { slack: slack.sender },
     check: createSchemaCheck(),
+    providers: [],
     headKey: createHeadKey(options.keys.masterKey),
     ring,
     random: Math.random,

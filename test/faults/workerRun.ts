@@ -136,6 +136,7 @@ export function openWorkerRun(
       }),
     },
     check: createSchemaCheck(),
+    providers: [],
     headKey: createHeadKey(Buffer.alloc(32, 7).toString("base64")),
     ring: async (wakes) => {
       if (wakes.length > 0) await ring(wakes);

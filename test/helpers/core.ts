@@ -94,6 +94,7 @@ export async function createTestCore(tools: Readonly<Record<string, FakeTool>> =
     runtime,
     chats: { slack: chat },
     check: createSchemaCheck(),
+    providers: [],
     headKey: createHeadKey(Buffer.alloc(32, 7).toString("base64")),
     ring: wakes.ring,
     random: () => 0,

@@ -1,7 +1,7 @@
 import type { Pool } from "../db/pool.ts";
 import type { IdSource } from "../domain/ids.ts";
 import type { ChatProvider } from "../domain/message.ts";
-import type { ChatSender, Directory, Log, ModelPort, RuntimePort, Wake } from "../ports.ts";
+import type { ChatSender, Directory, Log, ModelPort, RuntimePort, ToolProvider, Wake } from "../ports.ts";
 import type { HeadKey } from "../record/headKey.ts";
 import type { SchemaCheck } from "../tools/schema.ts";
 import type { Leases } from "./leases.ts";
@@ -22,6 +22,8 @@ export interface WorkerCore extends Core {
   readonly runtime: RuntimePort;
   readonly chats: Readonly<Partial<Record<ChatProvider, ChatSender>>>;
   readonly check: SchemaCheck;
+  /** Tools of the gateway that agents may select. */
+  readonly providers: readonly ToolProvider[];
   /** Vouches for the decision record. */
   readonly headKey: HeadKey;
   /** Rings after a commit; never throws: what is not heard the sweeper rings again. */

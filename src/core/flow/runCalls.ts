@@ -3,11 +3,10 @@ import { ERRORS, type ErrorCode } from "../domain/errors.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { OpenCall } from "../domain/history.ts";
 import type { Json } from "../domain/json.ts";
-import type { Rendered } from "../ports.ts";
 import { appendEvents } from "../store/events.ts";
 import { lockSession } from "../store/sessions.ts";
-import { ASK } from "../tools/ask.ts";
 import { type CallOutcome, callTool } from "../tools/callTool.ts";
+import type { Offered } from "../tools/offerTools.ts";
 import { askQuestion } from "./askQuestion.ts";
 import type { WorkerCore } from "./core.ts";
 import { insertProposals, type Proposal, propose } from "./propose.ts";
@@ -23,17 +22,18 @@ interface Done {
 
 /**
  * Runs the calls of one step side by side and commits what closes them. Proposals are stored, with their cards, in the
- * transaction that closes their calls (A1). False: the turn is over, by a question or because it is somebody else's.
+ * transaction that closes their calls (A1). False: the turn is over, by a question or because it is somebody else's. `again`: a worker that is gone began them.
  */
 export async function runCalls(
   core: WorkerCore,
   at: TurnAtWork,
-  rendered: Rendered,
+  offered: Offered,
   calls: readonly OpenCall[],
+  again: boolean,
 ): Promise<boolean> {
-  const reports = calls.some((call) => isResultTool(rendered, call));
+  const reports = calls.some((call) => isResultTool(offered, call));
   const schema = reports ? await resultSchema(core, at) : null;
-  const all = await Promise.all(calls.map((call) => runCall(core, at, rendered, call, schema)));
+  const all = await Promise.all(calls.map((call) => runCall(core, at, { offered, resultSchema: schema, again }, call)));
   const reported = all.flatMap(({ call, outcome }) =>
     outcome.kind === "reported" ? [{ call, output: outcome.output }] : [],
   );
@@ -61,22 +61,20 @@ export async function runCalls(
     : commitEvents(core, at, closing);
 }
 
-const isResultTool = ({ tools }: Rendered, { tool }: OpenCall): boolean =>
-  tools.some((offered) => offered.kind === "run" && offered.name === tool && offered.result);
+const isResultTool = ({ own }: Offered, { tool }: OpenCall): boolean =>
+  own.some((offered) => offered.kind === "run" && offered.name === tool && offered.result);
 
 async function runCall(
   core: WorkerCore,
   at: TurnAtWork,
-  rendered: Rendered,
+  step: { readonly offered: Offered; readonly resultSchema: Json; readonly again: boolean },
   call: OpenCall,
-  resultSchema: Json,
 ): Promise<Done> {
   const { session, runtime, signal } = at;
   const outcome = await callTool(call, {
     runtime,
     check: core.check,
-    offered: rendered.tools.filter((tool) => tool.kind !== "builtin" || tool.id === ASK.name),
-    resultSchema,
+    ...step,
     sessionId: session.id,
     agentId: session.agentId,
     timeoutMs: core.limits.toolTimeoutMs,

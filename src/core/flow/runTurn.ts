@@ -7,11 +7,11 @@ import { newId } from "../domain/ids.ts";
 import { inputText } from "../domain/input.ts";
 import type { Json } from "../domain/json.ts";
 import { type ClaimedTurn, MAX_TURN_STEPS } from "../domain/turn.ts";
-import type { ModelStep, Rendered, RenderedTool, Runtime } from "../ports.ts";
+import type { ModelStep, Rendered, Runtime } from "../ports.ts";
 import { appendEvents, readAllEvents } from "../store/events.ts";
 import { findSession, lockSession } from "../store/sessions.ts";
 import { cancelQueued, claimNextTurn, hasSteers } from "../store/turns.ts";
-import { ASK } from "../tools/ask.ts";
+import { modelTools, type Offered, offerTools } from "../tools/offerTools.ts";
 import type { WorkerCore } from "./core.ts";
 import { stopReason } from "./leases.ts";
 import { runCalls } from "./runCalls.ts";
@@ -54,25 +54,28 @@ async function runSteps(core: WorkerCore, at: TurnAtWork): Promise<void> {
     if (core.leases.closing()) return handBack(core, turn);
     const { history, open } = foldHistory(log);
     const rendered = await runtime.render({ input: turn.input, sessionData: session.data });
+    const of = { sessionId: session.id, agentId: session.agentId, deploymentId: session.deploymentId };
+    const offered = await offerTools(core.providers, { ...of, rendered, signal }, core.log);
+    const again = open.length > 0;
     let calls: readonly OpenCall[] = open;
-    if (open.length === 0) {
+    if (!again) {
       if (++steps > MAX_TURN_STEPS) throw new CountersignError("turn_too_long");
       showStatus(core, session, "is thinking…");
       const step = await core.model.step({
         model: rendered.model,
         instructions: rendered.instructions,
         history,
-        tools: rendered.tools.flatMap(toModelTool),
+        tools: modelTools(offered),
         signal,
       });
       signal.throwIfAborted();
-      const { events, made } = recordStep(core, turn.id, rendered, step);
+      const { events, made } = recordStep(core, turn.id, { model: rendered.model, offered }, step);
       if (made.length === 0) return settleWithText(core, at, step.text, events);
       if (!(await commitEvents(core, at, events))) return;
       calls = made;
     }
     showStatus(core, session, `is running ${calls.map((c) => c.tool).join(", ")}…`);
-    if (!(await runCalls(core, at, rendered, calls))) return;
+    if (!(await runCalls(core, at, offered, calls, again))) return;
     await takeSteers(core, at);
   }
 }
@@ -81,7 +84,7 @@ async function runSteps(core: WorkerCore, at: TurnAtWork): Promise<void> {
 function recordStep(
   core: WorkerCore,
   turnId: string,
-  rendered: Rendered,
+  { model, offered }: { readonly model: Rendered["model"]; readonly offered: Offered },
   step: ModelStep,
 ): { events: NewEvent[]; made: OpenCall[] } {
   const messageId = newId(core.ids, "msg");
@@ -98,10 +101,10 @@ function recordStep(
     ...(calls.length > 0 && { calls: calls as unknown as Json }),
     ...(step.reasoning !== undefined && { reasoning: step.reasoning }),
   };
-  const tools = rendered.tools.map((t) => (t.kind === "builtin" ? t.id : t.name));
+  const tools = modelTools(offered).map(({ name }) => name);
   return {
     events: [
-      { type: "agent.rendered", turnId, data: { model: rendered.model, tools } },
+      { type: "agent.rendered", turnId, data: { model, tools } },
       { type: "message.completed", turnId, data: said },
       { type: "usage.recorded", turnId, data: { model: step.model, ...step.usage } },
       ...calls.map(
@@ -110,11 +113,6 @@ function recordStep(
     ],
     made: calls.map((call) => ({ ...call, messageId, turnId })),
   };
-}
-
-function toModelTool(tool: RenderedTool) {
-  if (tool.kind !== "builtin") return [{ name: tool.name, description: tool.description, input: tool.input }];
-  return tool.id === ASK.name ? [ASK] : [];
 }
 
 /** What came in to steer this turn joins it before its next step (S2). */

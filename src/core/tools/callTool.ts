@@ -2,8 +2,9 @@ import { ERRORS, type ErrorCode } from "../domain/errors.ts";
 import type { OpenCall } from "../domain/history.ts";
 import type { Json } from "../domain/json.ts";
 import type { Option, Preview } from "../domain/message.ts";
-import type { InvokeResult, RenderedTool, Runtime } from "../ports.ts";
+import type { InvokeResult, ProvidedTool, Runtime } from "../ports.ts";
 import { ASK, readQuestion } from "./ask.ts";
+import type { Offered } from "./offerTools.ts";
 import { readPreview } from "./preview.ts";
 import { resultProblem } from "./resultValue.ts";
 import type { SchemaCheck } from "./schema.ts";
@@ -21,12 +22,14 @@ export interface CallContext {
   readonly runtime: Runtime;
   readonly check: SchemaCheck;
   /** What the render of this step selected; nothing else may be called (T10). */
-  readonly offered: readonly RenderedTool[];
+  readonly offered: Offered;
   /** The result tool's `output`. */
   readonly resultSchema: Json;
   readonly sessionId: string;
   readonly agentId: string;
   readonly timeoutMs: number;
+  /** These calls were begun before, by a worker that is gone. */
+  readonly again: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (call: OpenCall, metadata: Json) => void;
 }
@@ -39,13 +42,15 @@ const failed = (code: ErrorCode, message: string = ERRORS[code].message): CallOu
 
 /** Runs one call: finds the tool, checks the arguments (T4), then asks, previews or runs. Never throws for the tool. */
 export async function callTool(call: OpenCall, context: CallContext): Promise<CallOutcome> {
-  const tool = context.offered.find((t) => (t.kind === "builtin" ? t.id : t.name) === call.tool);
-  if (!tool) return failed("tool_unknown", `There is no tool "${call.tool}" in this step.`);
+  const tool = context.offered.own.find((t) => (t.kind === "builtin" ? t.id : t.name) === call.tool);
+  const provided = context.offered.provided.find(({ name }) => name === call.tool);
+  if (!tool && !provided) return failed("tool_unknown", `There is no tool "${call.tool}" in this step.`);
   if (call.malformed !== undefined)
     return failed("tool_arguments_invalid", `The arguments are not JSON: ${call.malformed}`);
-  const schema: Json = tool.kind === "builtin" ? ASK.input : tool.input;
+  const schema: Json = tool?.kind === "builtin" ? ASK.input : ((tool ?? provided)?.input ?? null);
   const mismatch = checkArguments(context.check, schema, call.input);
   if (mismatch !== null) return failed("tool_arguments_invalid", `Invalid arguments: ${mismatch}`);
+  if (!tool) return provided ? runProvided(provided, call, context) : failed("tool_unknown");
   if (tool.kind === "builtin") {
     const question = readQuestion(call.input);
     return typeof question === "string" ? failed("tool_arguments_invalid", question) : { kind: "asked", ...question };
@@ -57,6 +62,17 @@ export async function callTool(call: OpenCall, context: CallContext): Promise<Ca
   }
   const preview = result.kind === "completed" ? readPreview(result.output) : "preview returned nothing";
   return typeof preview === "string" ? failed("preview_failed", preview) : { kind: "proposed", preview };
+}
+
+function runProvided(tool: ProvidedTool, call: OpenCall, context: CallContext): Promise<CallOutcome> {
+  return tool.run({
+    callId: call.callId,
+    messageId: call.messageId,
+    input: call.input,
+    again: context.again,
+    signal: context.signal,
+    onProgress: (metadata) => context.onProgress(call, metadata),
+  });
 }
 
 function toReport(outcome: CallOutcome, { check, resultSchema }: CallContext): CallOutcome {
