@@ -34,6 +34,46 @@ export interface AgentManifest {
   readonly secrets: readonly string[];
   /** Built-in tool ids the agent selects by string. */
   readonly builtins: readonly string[];
+  // What follows is absent in manifests from before it was recorded.
+  /** Services it calls as somebody who connected an account: `linear`, `github`, `google`. */
+  readonly services?: readonly string[];
+  readonly schedules?: readonly ScheduleManifest[];
+  readonly mcpServers?: readonly McpServerManifest[];
+  readonly githubApps?: readonly GithubAppManifest[];
+  readonly skills?: readonly SkillManifest[];
+}
+
+export interface ScheduleManifest {
+  readonly id: string;
+  /** Five fields, read in `timezone`, an IANA name. */
+  readonly cron: string;
+  readonly timezone: string;
+  /** Environments it runs in: `production` or `development`. */
+  readonly enabled: readonly string[];
+  /** What happens to a run that is due while the one before is at work. */
+  readonly overlap: "skip" | "allow";
+  readonly dispatch: { readonly text?: string; readonly payload?: Json };
+}
+
+/** A remote server of tools, over streamable HTTP; `connection` authorises its requests. */
+export interface McpServerManifest {
+  readonly id: string;
+  readonly url: string;
+  readonly connection?: string;
+}
+
+/** A connection whose credential is a short-lived installation token of the operator's GitHub App. */
+export interface GithubAppManifest {
+  readonly id: string;
+  readonly permissions: Readonly<Record<string, "read" | "write">>;
+}
+
+/** `skills/<name>/SKILL.md`; its files stand in the deployment under `path`. */
+export interface SkillManifest {
+  readonly name: string;
+  readonly description: string;
+  /** The folder in the deployment: `agents/support/skills/refunds`. */
+  readonly path: string;
 }
 
 export interface ToolManifest {
