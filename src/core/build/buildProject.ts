@@ -119,7 +119,7 @@ const withOrigins = (agent: AgentManifest, origins: Readonly<Record<string, stri
   ...agent,
   connections: agent.connections.map((connection) => ({
     ...connection,
-    origin: new URL(origins[connection.id] ?? connection.origin).origin,
+    origin: new URL((Object.hasOwn(origins, connection.id) && origins[connection.id]) || connection.origin).origin,
   })),
 });
 

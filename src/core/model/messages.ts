@@ -80,10 +80,14 @@ function legalCallId(callId: string): string {
   return `call_${createHash("sha256").update(callId).digest("hex").slice(0, 40)}`;
 }
 
-/** A model may have called a name that no tool has; the history must not be refused for it ever after. */
+/**
+ * A model may have called a name that no tool has; the history must not be refused for it ever after. The SDK looks
+ * names up in a plain object: `toString` would be sent as the function it finds there, which is no name at all.
+ */
 function legalToolName(name: string): string {
   const legal = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 128);
-  return legal === "" ? "unknown" : legal;
+  if (legal === "") return "unknown";
+  return legal in Object.prototype ? `${legal}_` : legal;
 }
 
 /** Providers answer 400 to a lone surrogate and some to NUL (G6). Under `u` a paired surrogate is not matched. */

@@ -66,6 +66,14 @@ describe("a history as the providers take it", () => {
     expect(result?.content[0]).toMatchObject({ toolCallId: id, toolName: "no_such_tool" });
   });
 
+  it.each(["toString", "constructor", "__proto__", "hasOwnProperty"])("I10 sends %s as a name of nothing", (tool) => {
+    const history: HistoryMessage[] = [
+      user("x"),
+      { role: "assistant", text: "", calls: [{ callId: "c", tool, input: {} }] },
+    ];
+    expect(toPrompt("", history, "anthropic")[1]?.content[0]).toMatchObject({ toolName: `${tool}_` });
+  });
+
   it("sends reasoning only to the provider that signed it", () => {
     const reasoning = {
       provider: "anthropic",
